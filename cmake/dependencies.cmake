@@ -1,0 +1,20 @@
+# What the layers link from outside; why each is there: docs/adr/0007-dependencies.md.
+#
+# TLSTRATA_OPENSSL is the prefix that tools/openssl.sh printed, or "system". The binary gets a RUNPATH to it.
+set(TLSTRATA_OPENSSL "system" CACHE STRING "OpenSSL >= 3.5: a prefix, or \"system\"")
+if(NOT TLSTRATA_OPENSSL STREQUAL "system")
+  set(OPENSSL_ROOT_DIR ${TLSTRATA_OPENSSL})
+  set(CMAKE_BUILD_RPATH ${TLSTRATA_OPENSSL}/lib)
+endif()
+find_package(OpenSSL 3.5 REQUIRED)
+
+find_package(Threads REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(pcap REQUIRED IMPORTED_TARGET libpcap)
+find_package(fmt REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(tomlplusplus REQUIRED)
+find_package(Boost 1.74 REQUIRED)
+find_package(ZLIB REQUIRED)
+pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)

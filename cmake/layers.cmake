@@ -1,0 +1,27 @@
+# The walls: each folder of src/ is one step of the way that bytes take, one namespace, one static library.
+#
+# tlstrata_layer(NAME USES folders that its files may include and that it links
+#                     LIBRARIES what it links from outside)
+#
+# This is the only copy of the table. tests/lint/includes.py reads it and fails on an include that it lacks; HACKING.md
+# explains it. To add an edge, change this file and say why in an ADR.
+tlstrata_layer(base      LIBRARIES fmt::fmt)
+tlstrata_layer(ossl      USES base LIBRARIES OpenSSL::SSL OpenSSL::Crypto)
+tlstrata_layer(io        USES base LIBRARIES Threads::Threads)
+tlstrata_layer(capture   USES base io LIBRARIES PkgConfig::pcap ZLIB::ZLIB PkgConfig::zstd Threads::Threads)
+tlstrata_layer(tcp       USES base capture)
+tlstrata_layer(tls       USES base ossl tcp)
+tlstrata_layer(http      USES base tls)
+tlstrata_layer(strata    USES base tcp tls http)
+tlstrata_layer(analyze   USES base capture tcp tls http strata LIBRARIES Threads::Threads)
+tlstrata_layer(stats     USES base LIBRARIES Boost::headers)
+tlstrata_layer(report    USES base strata stats LIBRARIES nlohmann_json::nlohmann_json)
+tlstrata_layer(load      USES base io ossl stats)
+tlstrata_layer(serve     USES base io ossl)
+tlstrata_layer(testbed   USES base io)
+tlstrata_layer(lab       USES base ossl io capture tcp tls http strata analyze stats report load serve testbed
+                         LIBRARIES nlohmann_json::nlohmann_json tomlplusplus::tomlplusplus)
+tlstrata_layer(cli       USES base ossl io capture tcp tls http strata analyze stats report load serve testbed lab
+                         LIBRARIES CLI11::CLI11 nlohmann_json::nlohmann_json)
+
+target_compile_definitions(tlstrata_base PRIVATE TLSTRATA_VERSION="${PROJECT_VERSION}")

@@ -1,0 +1,56 @@
+#include "cli/cli.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <string>
+
+#include "base/version.h"
+#include "ossl/version.h"
+
+namespace tlstrata::cli {
+namespace {
+
+constexpr const char* description =
+    "tlstrata tells what a change of TLS 1.3 key exchange costs, layer by layer.\n\n"
+    "Examples:\n"
+    "  tlstrata lab                                  measure X25519, X25519MLKEM768 and MLKEM1024 here, in a minute\n"
+    "  tlstrata analyze capture.pcapng --keylog keys split the transactions of a capture into five layers\n"
+    "  tlstrata load https://host/ --rate 100 --duration 10s --groups X25519MLKEM768\n"
+    "  tlstrata doctor                               what on this machine disturbs a measurement or is missing\n";
+
+}  // namespace
+
+int run(int argc, char** argv) {
+  CLI::App app{description, "tlstrata"};
+  app.require_subcommand(1);
+  app.set_version_flag("--version", fmt::format("tlstrata {}\n{}", version_string(), ossl::library_version()));
+  app.failure_message([](const CLI::App* failed, const CLI::Error& error) {
+    return describe(Complaint{error.what(), failed->get_name(), "see tlstrata " + failed->get_name() + " --help"}) +
+           "\n";
+  });
+  app.get_formatter()->column_width(34);
+
+  Action action;
+  add_lab(app, action);
+  add_load(app, action);
+  add_serve(app, action);
+  add_analyze(app, action);
+  add_report(app, action);
+  add_doctor(app, action);
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const int status = app.exit(error);
+    return status == 0 ? static_cast<int>(ExitCode::fine) : static_cast<int>(ExitCode::usage);
+  }
+  const Checked<ExitCode> result = action();
+  if (!result) {
+    fmt::print(stderr, "{}\n", describe(result.error()));
+    return static_cast<int>(result.error().exit_code);
+  }
+  return static_cast<int>(*result);
+}
+
+}  // namespace tlstrata::cli

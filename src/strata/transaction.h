@@ -1,0 +1,124 @@
+// One HTTP-over-TLS transaction, split into the five layers of design.md section 1: the row that everything else is
+// made of.
+//
+// Units:     nanoseconds; `start_ns` and `request_ns` since the Unix epoch, intervals relative.
+// Absence:   std::nullopt is "absent" (empty cell, null), never zero.
+// Ownership: owns all it holds, so that rows outlive the capture.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/nanos.h"
+#include "tcp/types.h"
+
+namespace tlstrata::strata {
+
+enum class Layer : std::uint8_t { tcp_handshake, tcp_to_tls, tls_handshake, tls_to_app, app_response };
+inline constexpr std::array layer_names{"tcp_handshake", "tcp_to_tls", "tls_handshake", "tls_to_app", "app_response"};
+inline constexpr std::size_t layer_count = layer_names.size();
+
+// What tls_handshake splits into, exactly.
+enum class HandshakePart : std::uint8_t { hello_send, retry, server_wait, server_flight, client_finish };
+inline constexpr std::array handshake_part_names{"hello_send", "retry", "server_wait", "server_flight",
+                                                 "client_finish"};
+inline constexpr std::size_t handshake_part_count = handshake_part_names.size();
+
+// How the boundaries inside the encrypted part were found.
+enum class Boundary : std::uint8_t { none, decrypted, inferred, plaintext };
+inline constexpr std::array boundary_names{"", "decrypted", "inferred", "plaintext"};
+
+// Exactly one a transaction: the first of this list that applies.
+enum class Outcome : std::uint8_t {
+  not_started,
+  unsupported,
+  gap,
+  truncated,
+  refused,
+  tcp_timeout,
+  no_tls,
+  tls_alert,
+  reset,
+  handshake_incomplete,
+  no_request,
+  no_response,
+  undecryptable,
+  no_syn,
+  cancelled,
+  complete,
+};
+inline constexpr std::array outcome_names{
+    "not_started", "unsupported", "gap",           "truncated", "refused",
+    "tcp_timeout", "no_tls",      "tls_alert",     "reset",     "handshake_incomplete",
+    "no_request",  "no_response", "undecryptable", "no_syn",    "cancelled",
+    "complete"};
+inline constexpr std::size_t outcome_count = outcome_names.size();
+using OutcomeCounts = std::array<std::uint64_t, outcome_count>;
+
+[[nodiscard]] constexpr std::string_view name(Layer layer) {
+  return layer_names[static_cast<std::size_t>(layer)];
+}
+[[nodiscard]] constexpr std::string_view name(Outcome o) {
+  return outcome_names[static_cast<std::size_t>(o)];
+}
+[[nodiscard]] constexpr std::string_view name(Boundary b) {
+  return boundary_names[static_cast<std::size_t>(b)];
+}
+
+// What holds for a whole connection, the same on each of its rows.
+struct Connection {
+  std::uint64_t number = 0;  // from 1, in order of start within a capture
+  tcp::Endpoint client;
+  tcp::Endpoint server;
+  Nanos start_ns = 0;                     // first SYN; the first packet where the capture has no SYN
+  std::uint16_t tls_version = 0;          // 0x0304; 0: none seen
+  std::uint16_t cipher_suite = 0;         // 0: none selected
+  std::optional<std::uint16_t> group;     // selected
+  std::vector<std::uint16_t> key_shares;  // of the first ClientHello, in order, GREASE left out
+  std::vector<std::uint16_t> offered_groups;
+  std::string server_name;  // SNI; hostile bytes
+  std::string alpn;         // selected; empty: none or not seen
+  bool hrr = false;
+  bool resumed = false;
+  bool early_data = false;  // accepted
+  std::optional<std::uint64_t> client_hello_bytes;
+  std::optional<std::uint64_t> server_flight_bytes;
+  std::optional<std::uint64_t> client_handshake_bytes;
+  std::optional<std::uint64_t> server_handshake_bytes;
+  std::array<tcp::Traffic, 2> traffic;  // client's, server's
+};
+
+struct Transaction {
+  std::string cell;  // of the lab; empty elsewhere
+  std::optional<std::uint32_t> block;
+  std::string file;  // the capture, for messages; not a column
+  Connection connection;
+  std::uint32_t request = 0;  // from 1 within its connection; 0: the connection has no request
+  std::array<std::optional<Nanos>, layer_count> layers;
+  std::array<std::optional<Nanos>, handshake_part_count> handshake_parts;
+  std::optional<Nanos> total_ns;      // first SYN to first byte of the response; later requests: app_response
+  std::optional<Nanos> last_byte_ns;  // end of the response body, from total's origin
+  std::optional<Nanos> request_ns;    // the request's first byte, Unix epoch
+  std::optional<Nanos> client_hello_complete_ns;  // from the ClientHello's first packet; only where it spans packets
+  Outcome outcome = Outcome::complete;
+  Boundary boundary = Boundary::none;
+  bool inverted = false;  // an interval would have been negative and is absent
+  std::string method;     // hostile bytes
+  std::optional<std::uint16_t> status;
+
+  [[nodiscard]] const std::optional<Nanos>& layer(Layer which) const { return layers[static_cast<std::size_t>(which)]; }
+  [[nodiscard]] bool has_all_layers() const {
+    for (const auto& value : layers) {
+      if (!value) {
+        return false;
+      }
+    }
+    return true;
+  }
+};
+
+}  // namespace tlstrata::strata
