@@ -1,0 +1,179 @@
+// Rows to statistics: what every exporter prints.
+//
+// In:        transactions, resources and the manifest's facts; without a manifest the rows alone.
+// Out:       per cell (any grouping of rows) counts of outcomes, five layers and total, a comparison with its baseline.
+// Units:     nanoseconds unless a field says otherwise; statistics are double since means and quantiles are no
+// integers. Absence:   std::nullopt is "not known" or "too few": never zero. Ownership: owns all it holds. Errors:
+// none: what can't be stated is absent, and `notes` says why. Threads:   pure function of its input: same input, same
+// Summary, to the bit. Source:    design.md section 2.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "report/manifest.h"
+#include "report/resources_csv.h"
+#include "strata/transaction.h"
+
+namespace tlstrata::report {
+
+// What is summarised of a transaction: the five layers in their order, then the total.
+inline constexpr std::size_t measure_count = strata::layer_count + 1;
+inline constexpr std::size_t total_measure = strata::layer_count;
+[[nodiscard]] constexpr std::string_view measure_name(std::size_t measure) {
+  return measure < strata::layer_count ? std::string_view(strata::layer_names[measure]) : std::string_view("total");
+}
+
+// A 95 % confidence interval.
+struct Interval {
+  double low = 0;
+  double high = 0;
+};
+
+// A statistic and its interval; no interval with fewer than 5 blocks.
+struct Estimate {
+  double value = 0;
+  std::optional<Interval> interval;
+};
+
+struct Distribution {
+  std::uint64_t n = 0;  // 0: all else is meaningless
+  double min = 0;
+  double max = 0;
+  Estimate p50;
+  Estimate p90;
+  Estimate p95;
+  Estimate p99;
+  std::optional<double> p999;  // with n >= 10,000 only
+  Estimate mean;
+  std::optional<double> sd;  // with n >= 2 only
+};
+
+// A measure of a cell against the same of its baseline.
+struct Comparison {
+  Estimate difference;  // of medians
+  Estimate difference_of_means;
+  std::optional<double> hodges_lehmann;     // median of all pairwise differences
+  std::optional<Estimate> overhead_factor;  // ratio of medians; absent where the baseline's is 0
+  std::optional<Estimate> glass_delta;      // standard deviations of the baseline; absent where that is 0
+  std::optional<double> cliff_delta;        // -1 .. 1
+  std::optional<double> p;                  // two-sided, of blocks; absent with fewer than 2 blocks a side
+  std::optional<double> p_holm;             // adjusted over all measures of all compared cells
+  std::optional<double> smallest_p;         // the least p that so few blocks can give at all
+  bool flagged = false;                     // p_holm < 0.05
+};
+
+// Cryptographic overhead share: our reconstruction, see `cos_definition`.
+struct CryptographicShare {
+  Estimate of_medians;  // of 1, signed
+  Estimate of_means;
+};
+extern const std::string_view cos_definition;
+
+struct ComponentUse {
+  std::string component;
+  std::uint64_t transactions = 0;
+  std::optional<double> cpu_ns_per_transaction;
+  std::optional<double> cpu_user_ns_per_transaction;
+  std::optional<double> cpu_system_ns_per_transaction;
+  std::optional<double> cpu_ns_per_transaction_sd;  // between blocks
+  std::optional<double> cpu_percent;                // of one core
+  std::optional<double> cpu_ratio;                  // to the baseline cell's per transaction
+  std::optional<double> bytes_sent_per_transaction;
+  std::optional<double> bytes_received_per_transaction;
+  std::optional<double> packets_sent_per_transaction;
+  std::optional<double> packets_received_per_transaction;
+  std::optional<std::uint64_t> retransmissions;  // in all blocks
+};
+
+// Rows that may be averaged: what must agree among them.
+struct RowClass {
+  std::string group;   // selected; empty: none seen
+  std::string cipher;  // selected; empty: none seen
+  bool hrr = false;
+  bool resumed = false;
+  bool early_data = false;
+  bool later_request = false;  // second and later requests of a connection: no first four layers
+  std::string boundary;        // "decrypted", "inferred", "plaintext"
+
+  friend bool operator==(const RowClass&, const RowClass&) = default;
+  friend auto operator<=>(const RowClass&, const RowClass&) = default;
+};
+// "X25519", "X25519, HelloRetryRequest, resumed": hostile where the row was.
+std::string describe_class(const RowClass& rows);
+
+// The `complete` rows of one class of a cell.
+struct ClassSummary {
+  RowClass rows;
+  std::uint64_t n = 0;
+  std::array<Distribution, measure_count> measures;
+  std::array<Distribution, strata::handshake_part_count> handshake_parts;
+  std::uint64_t inverted = 0;                // rows with an interval that would have been negative, left absent
+  std::optional<double> client_hello_bytes;  // medians
+  std::optional<double> server_flight_bytes;
+  std::optional<double> client_handshake_bytes;
+  std::optional<double> server_handshake_bytes;
+};
+
+struct CellSummary {
+  std::string name;
+  std::string offer;  // groups offered, as the manifest has them; empty: not known
+  std::string key_shares;
+  std::optional<std::uint64_t> response_bytes;
+  bool baseline = false;                // others compare with it
+  std::optional<std::size_t> compared;  // index of the baseline cell; absent: none, or this is it
+  std::uint64_t blocks = 0;             // that gave complete rows; 0: rows without blocks
+  std::uint64_t rows = 0;
+  std::optional<std::uint64_t> scheduled;  // absent: no manifest
+  strata::OutcomeCounts outcomes{};        // not_started included
+  std::uint64_t later_requests = 0;        // complete rows that are no connection's first
+  // The classes of its complete rows, most rows first. Only the first is compared; the cell's figures are its own.
+  std::vector<ClassSummary> classes;
+  std::vector<std::string> notes;  // mixed groups, wrong group, imbalance: for a person
+  std::array<std::optional<Comparison>, measure_count> versus_baseline;
+  std::optional<CryptographicShare> cos;
+  std::vector<ComponentUse> resources;
+  std::optional<std::uint64_t> capture_packets;
+  std::optional<std::uint64_t> capture_dropped;
+
+  // nullptr: no complete row.
+  [[nodiscard]] const ClassSummary* main() const { return classes.empty() ? nullptr : &classes.front(); }
+  [[nodiscard]] std::uint64_t outcome_sum() const;
+  [[nodiscard]] bool balanced() const { return !scheduled || *scheduled == outcome_sum(); }
+};
+
+struct Summary {
+  std::vector<CellSummary> cells;
+  std::uint64_t seed = 0;
+  std::uint64_t resamples = 0;     // of the bootstrap; 0: no interval was made
+  std::uint64_t comparisons = 0;   // size of the family that Holm's adjustment is over
+  std::vector<std::string> notes;  // on the whole
+
+  [[nodiscard]] strata::OutcomeCounts outcomes() const;
+};
+
+enum class Grouping : std::uint8_t {
+  cell,   // rows by Transaction::cell
+  group,  // rows by selected group; X25519, or else the most frequent, is the baseline
+};
+
+struct SummaryInput {
+  std::span<const strata::Transaction> rows;
+  std::span<const Resource> resources = {};
+  const Manifest* manifest = nullptr;  // nullptr: cells come in order of their first row, the first is the baseline
+  Grouping grouping = Grouping::cell;
+  std::uint64_t resamples = 2000;
+};
+
+Summary summarize(const SummaryInput& input);
+
+// Outcomes that occur, as "5998 complete, 2 reset"; "none" where there is no row.
+std::string describe_outcomes(const strata::OutcomeCounts& outcomes);
+
+}  // namespace tlstrata::report
