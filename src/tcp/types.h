@@ -96,13 +96,21 @@ struct Endpoints {
 struct PacketCounts {
   std::uint64_t tcp = 0;                // decoded and given to a connection
   std::uint64_t other_connections = 0;  // TCP, dealt to another worker
+  std::uint64_t no_connection = 0;      // TCP that belongs to no connection that is kept (late copies, bare RST)
   std::uint64_t not_ip = 0;
-  std::uint64_t not_tcp = 0;      // UDP, ICMP, ...
-  std::uint64_t fragments = 0;    // IP fragments not put together
-  std::uint64_t malformed = 0;    // headers that contradict their lengths
-  std::uint64_t cut_headers = 0;  // snap length ends inside a header
+  std::uint64_t not_tcp = 0;  // UDP, ICMP, ...
+  std::uint64_t quic = 0;
+  std::uint64_t dtls = 0;
+  std::uint64_t fragments = 0;          // put together with others into a datagram that is counted by its last fragment
+  std::uint64_t fragments_dropped = 0;  // contradicting, cut by the snap length, or too many at a time
+  std::uint64_t malformed = 0;          // headers that contradict their lengths
+  std::uint64_t cut_headers = 0;        // snap length ends inside a header
   std::uint64_t unsupported_link = 0;
-  std::uint64_t no_connection = 0;  // TCP that belongs to no connection that is kept (late data, bare RST)
+
+  [[nodiscard]] std::uint64_t sum() const {
+    return tcp + other_connections + no_connection + not_ip + not_tcp + quic + dtls + fragments + fragments_dropped +
+           malformed + cut_headers + unsupported_link;
+  }
 };
 
 // Bytes and segments on the wire per side, repeats included.

@@ -1,0 +1,185 @@
+#include "tcp/stream.h"
+
+#include <algorithm>
+
+namespace tlstrata::tcp {
+namespace {
+
+// Farther than this from the expected byte is no segment of this stream (the largest window is 1 GiB; RFC 7323).
+constexpr std::int64_t window = std::int64_t{1} << 30U;
+
+}  // namespace
+
+void Stream::set_base(std::uint32_t sequence) {
+  if (!has_base_) {
+    has_base_ = true;
+    base_ = sequence;
+  }
+}
+
+// Unwraps a 32-bit sequence number around the next expected byte.
+std::int64_t Stream::offset_of(std::uint32_t sequence) const {
+  const auto expected = static_cast<std::uint32_t>(base_ + next_);
+  return static_cast<std::int64_t>(next_) + static_cast<std::int32_t>(sequence - expected);
+}
+
+bool Stream::plausible(std::uint32_t sequence) const {
+  if (!has_base_) {
+    return true;
+  }
+  const std::int64_t distance = offset_of(sequence) - static_cast<std::int64_t>(next_);
+  return distance >= -1 && distance < window;
+}
+
+std::uint64_t Stream::already_captured(std::uint64_t begin, std::uint64_t end) const {
+  std::uint64_t seen = begin < next_ ? std::min(end, next_) - begin : 0;
+  for (const Held& held : held_) {
+    const std::uint64_t from = std::max(begin, held.offset);
+    const std::uint64_t to = std::min(end, held.end());
+    seen += from < to ? to - from : 0;
+  }
+  return seen;
+}
+
+void Stream::add(std::uint32_t sequence, std::span<const std::uint8_t> bytes, std::uint32_t length, bool fin,
+                 Stamp stamp, std::vector<Piece>& pieces) {
+  drained_.clear();
+  ++traffic.packets;
+  traffic.payload_bytes += length;
+  set_base(sequence);
+  const std::int64_t begin = offset_of(sequence);
+  const std::int64_t end = begin + length;
+  const std::int64_t distance = begin - static_cast<std::int64_t>(next_);
+  if (distance > window || distance < -window) {
+    ignored_bytes_ += length;
+    return;
+  }
+  if (fin && end >= 0 && !fin_offset_) {
+    fin_offset_ = static_cast<std::uint64_t>(end);
+    fin_stamp_ = stamp;
+  }
+  if (length != 0) {
+    const auto from = static_cast<std::uint64_t>(std::max<std::int64_t>(begin, 0));
+    if (end > static_cast<std::int64_t>(from)) {
+      traffic.retransmitted_bytes += already_captured(from, static_cast<std::uint64_t>(end));
+    }
+  }
+  if (end > static_cast<std::int64_t>(next_)) {
+    const std::uint64_t skip = begin < static_cast<std::int64_t>(next_) ? next_ - static_cast<std::uint64_t>(begin) : 0;
+    const auto from = static_cast<std::uint64_t>(begin + static_cast<std::int64_t>(skip));
+    place(from, bytes.subspan(std::min<std::size_t>(skip, bytes.size())), length - skip, stamp, pieces);
+  }
+  deliver_fin(stamp, pieces);
+}
+
+// `offset` is at or beyond next_.
+void Stream::place(std::uint64_t offset, std::span<const std::uint8_t> bytes, std::uint64_t length, Stamp stamp,
+                   std::vector<Piece>& pieces) {
+  if (offset == next_ && held_.empty()) {  // the usual case: nothing waits
+    if (!bytes.empty()) {
+      pieces.push_back({Piece::Kind::bytes, GapReason::none, offset, bytes.size(), bytes, stamp, stamp});
+    }
+    if (bytes.size() < length) {
+      pieces.push_back(
+          {Piece::Kind::gap, GapReason::snap_length, offset + bytes.size(), length - bytes.size(), {}, stamp, stamp});
+    }
+    next_ = offset + length;
+    return;
+  }
+  hold(offset, bytes, length, stamp);
+  drain(stamp, pieces);
+  while (!held_.empty() &&
+         held_bytes_ >
+             (acknowledged_ > next_ && acknowledged_ >= held_.front().offset ? hold_limit_acknowledged : hold_limit)) {
+    declare_gap(GapReason::not_captured, stamp, pieces);
+    drain(stamp, pieces);
+  }
+}
+
+// Keeps the parts of [offset, offset + length) that no earlier segment brought.
+void Stream::hold(std::uint64_t offset, std::span<const std::uint8_t> bytes, std::uint64_t length, Stamp stamp) {
+  const std::uint64_t end = offset + length;
+  const std::uint64_t captured_end = offset + bytes.size();
+  std::uint64_t from = offset;
+  auto place = std::ranges::upper_bound(held_, offset, {}, &Held::end);
+  while (from < end) {
+    const std::uint64_t to = place == held_.end() ? end : std::min(end, std::max(from, place->offset));
+    if (from < to) {
+      const std::uint64_t with_bytes = std::clamp(captured_end, from, to);
+      if (from < with_bytes) {
+        const auto part = bytes.subspan(from - offset, with_bytes - from);
+        place = held_.insert(place, Held{from, part.size(), {part.begin(), part.end()}, stamp}) + 1;
+        held_bytes_ += part.size();
+      }
+      if (with_bytes < to) {
+        place = held_.insert(place, Held{with_bytes, to - with_bytes, {}, stamp}) + 1;
+      }
+    }
+    if (place == held_.end()) {
+      break;
+    }
+    from = std::max(from, place->end());
+    ++place;
+  }
+}
+
+// Delivers what has become contiguous; `stamp` is the packet that filled the hole.
+void Stream::drain(Stamp stamp, std::vector<Piece>& pieces) {
+  std::size_t count = 0;
+  while (count < held_.size() && held_[count].offset == next_) {
+    next_ = held_[count].end();
+    ++count;
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    Held& held = held_[i];
+    held_bytes_ -= held.bytes.size();
+    const bool cut = held.bytes.empty();
+    drained_.push_back(std::move(held));
+    const Held& kept = drained_.back();
+    pieces.push_back({cut ? Piece::Kind::gap : Piece::Kind::bytes, cut ? GapReason::snap_length : GapReason::none,
+                      kept.offset, kept.length, kept.bytes, kept.stamp, stamp});
+  }
+  held_.erase(held_.begin(), held_.begin() + static_cast<std::ptrdiff_t>(count));
+}
+
+void Stream::declare_gap(GapReason reason, Stamp stamp, std::vector<Piece>& pieces) {
+  const std::uint64_t end = held_.front().offset;
+  pieces.push_back({Piece::Kind::gap, reason, next_, end - next_, {}, stamp, stamp});
+  next_ = end;
+}
+
+void Stream::deliver_fin(Stamp stamp, std::vector<Piece>& pieces) {
+  if (fin_offset_ && !fin_delivered_ && next_ >= *fin_offset_) {
+    fin_delivered_ = true;
+    pieces.push_back({Piece::Kind::fin, GapReason::none, next_, 0, {}, fin_stamp_, stamp});
+  }
+}
+
+void Stream::acknowledge(std::uint32_t sequence) {
+  if (has_base_) {
+    const std::int64_t offset = offset_of(sequence);
+    if (offset > static_cast<std::int64_t>(acknowledged_) && offset - static_cast<std::int64_t>(next_) < window) {
+      acknowledged_ = static_cast<std::uint64_t>(offset);
+    }
+  }
+}
+
+void Stream::release(bool only_acknowledged, Stamp stamp, std::vector<Piece>& pieces) {
+  while (!held_.empty()) {
+    const bool arrived = acknowledged_ >= held_.front().offset;
+    if (only_acknowledged && !arrived) {
+      return;
+    }
+    declare_gap(arrived ? GapReason::not_captured : GapReason::capture_ended, stamp, pieces);
+    drain(stamp, pieces);
+  }
+  // Acknowledged bytes that no packet carried, with nothing behind them: the acknowledgment of a FIN counts one more.
+  const std::uint64_t sent = fin_offset_ ? std::min(acknowledged_, *fin_offset_) : acknowledged_;
+  if (sent > next_ && (fin_offset_ || sent > next_ + 1)) {
+    pieces.push_back({Piece::Kind::gap, GapReason::not_captured, next_, sent - next_, {}, stamp, stamp});
+    next_ = sent;
+  }
+  deliver_fin(stamp, pieces);
+}
+
+}  // namespace tlstrata::tcp

@@ -1,0 +1,96 @@
+// One direction of a connection: from segments in any order to the ordered stream, each byte with its packet.
+//
+// In:        segments' payloads with their sequence numbers and stamps, the peer's acknowledgments.
+// Out:       Pieces in stream order: bytes, gaps, the FIN. The first copy of a byte wins; a later copy only fills
+// holes. Ownership: bytes that come in order point into the packet; held ones into the stream until the next call of
+// add() or
+//            release().
+// Errors:    none; bytes outside the plausible window are counted and ignored.
+// Limits:    `hold_limit` bytes wait for a hole; beyond it the hole is declared a gap. A hole that the peer has
+// acknowledged
+//            can't be filled by a retransmission, so it waits less.
+// Source:    RFC 9293 sections 3.4 (sequence numbers) and 3.10.7.4 (segments).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "tcp/types.h"
+
+namespace tlstrata::tcp {
+
+struct Piece {
+  enum class Kind : std::uint8_t { bytes, gap, fin };
+  Kind kind = Kind::bytes;
+  GapReason gap = GapReason::none;
+  std::uint64_t offset = 0;
+  std::uint64_t length = 0;
+  std::span<const std::uint8_t> bytes;
+  Stamp first;
+  Stamp in_order;
+};
+
+class Stream {
+ public:
+  static constexpr std::size_t hold_limit = std::size_t{16} << 20U;
+  static constexpr std::size_t hold_limit_acknowledged = std::size_t{256} << 10U;
+
+  // The sequence number of stream offset 0; only the first call counts.
+  void set_base(std::uint32_t sequence);
+  [[nodiscard]] bool has_base() const { return has_base_; }
+
+  // A segment's payload: `bytes` of `length` were captured. `pieces` gets what became deliverable.
+  void add(std::uint32_t sequence, std::span<const std::uint8_t> bytes, std::uint32_t length, bool fin, Stamp stamp,
+           std::vector<Piece>& pieces);
+  // The peer acknowledged up to `sequence`.
+  void acknowledge(std::uint32_t sequence);
+  // Declares all holes gaps and delivers the rest: the connection is over. With `only_acknowledged`, stops at the first
+  // hole that the peer had not acknowledged: those bytes never arrived.
+  void release(bool only_acknowledged, Stamp stamp, std::vector<Piece>& pieces);
+
+  // True where a RST with this sequence number can belong to the stream.
+  [[nodiscard]] bool plausible(std::uint32_t sequence) const;
+
+  [[nodiscard]] bool finished() const { return fin_delivered_; }
+  [[nodiscard]] std::size_t held_bytes() const { return held_bytes_; }
+  [[nodiscard]] std::uint64_t delivered() const { return next_; }
+  [[nodiscard]] std::uint64_t ignored_bytes() const { return ignored_bytes_; }
+  Traffic traffic;
+
+ private:
+  // Waits for a hole before it to be filled. `bytes` is shorter than `length` never: a cut segment is two entries, the
+  // second without bytes.
+  struct Held {
+    std::uint64_t offset = 0;
+    std::uint64_t length = 0;
+    std::vector<std::uint8_t> bytes;  // empty: cut by the snap length
+    Stamp stamp;
+
+    [[nodiscard]] std::uint64_t end() const { return offset + length; }
+  };
+
+  [[nodiscard]] std::int64_t offset_of(std::uint32_t sequence) const;
+  void place(std::uint64_t offset, std::span<const std::uint8_t> bytes, std::uint64_t length, Stamp stamp,
+             std::vector<Piece>& pieces);
+  void hold(std::uint64_t offset, std::span<const std::uint8_t> bytes, std::uint64_t length, Stamp stamp);
+  void drain(Stamp stamp, std::vector<Piece>& pieces);
+  void declare_gap(GapReason reason, Stamp stamp, std::vector<Piece>& pieces);
+  void deliver_fin(Stamp stamp, std::vector<Piece>& pieces);
+  [[nodiscard]] std::uint64_t already_captured(std::uint64_t begin, std::uint64_t end) const;
+
+  bool has_base_ = false;
+  bool fin_delivered_ = false;
+  std::uint32_t base_ = 0;
+  std::uint64_t next_ = 0;          // offset of the first byte not yet delivered
+  std::uint64_t acknowledged_ = 0;  // highest offset that the peer acknowledged
+  std::optional<std::uint64_t> fin_offset_;
+  Stamp fin_stamp_;
+  std::vector<Held> held_;     // sorted by offset, disjoint, all beyond next_
+  std::vector<Held> drained_;  // keeps the bytes of delivered pieces alive
+  std::size_t held_bytes_ = 0;
+  std::uint64_t ignored_bytes_ = 0;
+};
+
+}  // namespace tlstrata::tcp
