@@ -1,0 +1,26 @@
+// What of this machine has a say in a measurement: the manifest's "machine".
+//
+// Out:     a flat JSON object of strings and numbers, in a fixed order; "unknown" where the kernel does not tell.
+// Units:   in the keys' names.
+// Errors:  none: a fact that can't be had is no reason not to measure.
+// Source:  proc(5), the kernel's sysfs ABI documents.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "testbed/bed.h"
+
+namespace tlstrata::lab {
+
+// CPU, kernel, governor, mitigations, load. To be taken before anything is started: load_average_before is of the
+// others.
+nlohmann::ordered_json machine_facts();
+
+// The kernel's clock source: "tsc".
+std::string clock_source();
+
+// What holds in the bed's hosts: congestion control, MTU and offloads of each interface, as read back from the kernel.
+nlohmann::ordered_json bed_facts(const testbed::Bed& bed);
+
+}  // namespace tlstrata::lab

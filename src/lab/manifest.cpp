@@ -1,0 +1,98 @@
+#include "lab/manifest.h"
+
+#include "report/json.h"
+#include "report/output_file.h"
+
+namespace tlstrata::lab {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json block_json(const ManifestBlock& block) {
+  Json json{{"cell", block.cell},
+            {"block", block.block},
+            {"order", block.order},
+            {"capture", block.capture},
+            {"scheduled", block.scheduled},
+            {"not_started", block.not_started},
+            {"capture_packets", block.capture_packets},
+            {"capture_dropped", block.capture_dropped},
+            {"started_ns", block.started_ns},
+            {"ended_ns", block.ended_ns}};
+  if (block.partial) {
+    json["partial"] = true;
+  }
+  json["command"] = block.command;
+  return json;
+}
+
+Json cell_json(const Cell& cell) {
+  return Json{{"name", cell.name},
+              {"groups", cell.groups},
+              {"key_shares", cell.key_shares},
+              {"response_bytes", cell.response_bytes},
+              {"baseline", cell.baseline}};
+}
+
+}  // namespace
+
+Json to_json(const Spec& spec) {
+  Json groups = Json::array();
+  for (const GroupChoice& choice : spec.groups) {
+    groups.push_back({{"offer", choice.offer}, {"key_shares", choice.key_shares}, {"label", choice.label}});
+  }
+  return Json{{"name", spec.name},
+              {"groups", std::move(groups)},
+              {"response_bytes", spec.responses},
+              {"rate", spec.rate},
+              {"arrivals", spec.arrivals},
+              {"block_ns", spec.block_ns},
+              {"blocks", spec.blocks},
+              {"seed", spec.seed},
+              {"certificate", spec.certificate},
+              {"warmup", {{"transactions", spec.warmup_transactions}, {"per_block", spec.warmup_per_block}}},
+              {"proxy", {{"name", spec.proxy}, {"workers", spec.proxy_workers}}},
+              {"capture", {{"snaplen_bytes", spec.snaplen}, {"buffer_bytes", spec.capture_buffer}}},
+              {"timeouts",
+               {{"connect_ns", spec.connect_timeout_ns},
+                {"handshake_ns", spec.handshake_timeout_ns},
+                {"response_ns", spec.response_timeout_ns}}}};
+}
+
+Json to_json(const Manifest& manifest) {
+  Json cells = Json::array();
+  for (const Cell& cell : manifest.cells) {
+    cells.push_back(cell_json(cell));
+  }
+  Json blocks = Json::array();
+  for (const ManifestBlock& block : manifest.blocks) {
+    blocks.push_back(block_json(block));
+  }
+  Json json = report::open_document("lab");
+  json.update(
+      Json{{"name", manifest.name},
+           {"spec_name", manifest.spec_name},
+           {"started_utc", manifest.started_utc},
+           {"ended_utc", manifest.ended_utc},
+           {"partial", manifest.partial},
+           {"seed", manifest.seed},
+           {"openssl", manifest.openssl},
+           {"proxy", {{"name", manifest.proxy_name}, {"version", manifest.proxy_version}}},
+           {"clock", {{"source", manifest.clock_source}, {"capture", "CLOCK_REALTIME, kernel receive stamps"}}},
+           {"machine", manifest.machine},
+           {"cells", std::move(cells)},
+           {"warmup",
+            {{"transactions", manifest.warmup_transactions},
+             {"note", "run before the first block and in each block's client before its capture; captured nowhere"}}},
+           {"planned_blocks", manifest.planned_blocks},
+           {"blocks", std::move(blocks)},
+           {"commands", manifest.commands},
+           {"spec", manifest.spec}});
+  return json;
+}
+
+Checked<void> write_manifest(const Manifest& manifest, const std::filesystem::path& path) {
+  return report::write_file(path, report::to_text(to_json(manifest)));
+}
+
+}  // namespace tlstrata::lab

@@ -1,0 +1,56 @@
+// Makes certificates: an authority of one's own and the certificates of servers that it vouches for.
+//
+// In:        names and addresses of the server. Out: PEM text of certificates and private keys.
+// Ownership: the authority owns its key, which never leaves it; CertifiedKey owns its text, its private key is a secret
+// of
+//            the caller's (write it 0600).
+// Errors:    crypto, where the library says no; malformed for a name that no certificate can carry.
+// Units:     lifetime in seconds.
+// Threads:   one thread at a time for each authority.
+// Source:    RFC 5280 sections 4.1 and 4.2; RFC 9525 (names in subjectAltName).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace tlstrata::ossl {
+
+enum class KeyKind : std::uint8_t { ecdsa_p256 };
+
+struct ServerNames {
+  std::vector<std::string> dns;        // "proxy.lab"
+  std::vector<std::string> addresses;  // "10.77.1.2", "fd00::1"
+};
+
+struct CertifiedKey {
+  std::string certificate_pem;
+  std::string private_key_pem;  // PKCS #8, not encrypted
+};
+
+class CertificateAuthority {
+ public:
+  // A self-signed authority that is valid from an hour ago (clocks differ) for `lifetime_s`.
+  static Result<CertificateAuthority> create(KeyKind kind, const std::string& common_name, std::int64_t lifetime_s);
+
+  CertificateAuthority(CertificateAuthority&&) noexcept;
+  CertificateAuthority& operator=(CertificateAuthority&&) noexcept;
+  CertificateAuthority(const CertificateAuthority&) = delete;
+  CertificateAuthority& operator=(const CertificateAuthority&) = delete;
+  ~CertificateAuthority();
+
+  // A new key and its server certificate, signed by this authority; the common name is the first of `names`.
+  [[nodiscard]] Result<CertifiedKey> issue(KeyKind kind, const ServerNames& names, std::int64_t lifetime_s) const;
+  [[nodiscard]] Result<std::string> certificate_pem() const;
+
+ private:
+  struct Parts;
+  explicit CertificateAuthority(std::unique_ptr<Parts> parts);
+
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace tlstrata::ossl
