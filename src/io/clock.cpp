@@ -1,0 +1,37 @@
+#include "io/clock.h"
+
+#include <sys/resource.h>
+
+#include <ctime>
+
+namespace tlstrata::io {
+namespace {
+
+Nanos read_clock(clockid_t clock) {
+  timespec now{};
+  (void)::clock_gettime(clock, &now);
+  return now.tv_sec * nanos_per_second + now.tv_nsec;
+}
+Nanos from_timeval(const timeval& time) {
+  return time.tv_sec * nanos_per_second + time.tv_usec * nanos_per_microsecond;
+}
+
+}  // namespace
+
+Nanos monotonic_ns() {
+  return read_clock(CLOCK_MONOTONIC);
+}
+Nanos realtime_ns() {
+  return read_clock(CLOCK_REALTIME);
+}
+Nanos thread_cpu_ns() {
+  return read_clock(CLOCK_THREAD_CPUTIME_ID);
+}
+
+CpuTime process_cpu_time() {
+  rusage used{};
+  (void)::getrusage(RUSAGE_SELF, &used);
+  return {from_timeval(used.ru_utime), from_timeval(used.ru_stime)};
+}
+
+}  // namespace tlstrata::io
