@@ -23,7 +23,7 @@ works() {
 }
 
 if [ -n "${TLSTRATA_NGINX:-}" ]; then
-    [ -f "$TLSTRATA_NGINX" ] && [ -x "$TLSTRATA_NGINX" ] ||
+    { [ -f "$TLSTRATA_NGINX" ] && [ -x "$TLSTRATA_NGINX" ]; } ||
         die "no such program" "TLSTRATA_NGINX=$TLSTRATA_NGINX" "name an nginx with its SSL module, or unset it"
     works "$TLSTRATA_NGINX"
     exit 0
@@ -38,7 +38,7 @@ if found=$(PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin" command -v nginx); then
     exit 0
 fi
 
-command -v apt-get >/dev/null 2>&1 && command -v dpkg-deb >/dev/null 2>&1 ||
+{ command -v apt-get && command -v dpkg-deb; } >/dev/null 2>&1 ||
     die "there is no nginx, and no apt to fetch one with" "$(uname -s)" "install nginx, or name one with TLSTRATA_NGINX"
 
 work=$deps/nginx.tmp

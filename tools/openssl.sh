@@ -11,8 +11,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 deps=$root/.deps
 minimum=3.5.0
 
-say() { echo "openssl: $*" >&2; }
-die() { echo "tlstrata: $1 ($2): $3" >&2; exit 3; }
+. "$root/tools/say.sh"
 
 # at_least A B: true when version A >= B.
 at_least() { [ "$(printf '%s\n%s\n' "$2" "$1" | sort -V | head -n 1)" = "$2" ]; }
@@ -27,7 +26,7 @@ if [ -n "${OPENSSL_ROOT:-}" ]; then
     found=$(version_of "$OPENSSL_ROOT")
     [ -n "$found" ] || die "no OpenSSL headers" "OPENSSL_ROOT=$OPENSSL_ROOT" "name a prefix with include/openssl and lib"
     at_least "$found" "$minimum" || die "OpenSSL $found is too old" "OPENSSL_ROOT=$OPENSSL_ROOT" "ML-KEM needs 3.5 or newer"
-    echo "$OPENSSL_ROOT"
+    (cd "$OPENSSL_ROOT" && pwd)
     exit 0
 fi
 
@@ -44,47 +43,68 @@ if [ -z "${OPENSSL_TARBALL:-}" ] && command -v pkg-config >/dev/null 2>&1 && pkg
     exit 0
 fi
 
-# 4. Debian's own source package, by a private apt configuration whose mirror and keyring are the machine's own.
+# 4. The distribution's own source package, by a private apt configuration whose mirror and keyring are the machine's own.
+way_out="set OPENSSL_ROOT to a prefix or OPENSSL_TARBALL to a source archive of openssl.org"
+
+private_apt() {
+    tool=$1
+    shift
+    "$tool" -qq -o "Dir::Etc::SourceList=/dev/null" -o "Dir::Etc::SourceParts=$apt_dir/sources.list.d" \
+        -o "Dir::State::Lists=$apt_dir/lists" -o "Dir::Cache=$apt_dir/cache" -o "APT::Sandbox::User=" \
+        -o "APT::Get::List-Cleanup=false" "$@"
+}
+
+# mirror_of NAME: the first URI of the machine's sources that ends in NAME, in deb822 and one-line sources alike, or in
+# NAME.list, as the mirror lists of cloud images do.
+mirror_of() {
+    {
+        cat /etc/apt/sources.list.d/*.sources 2>/dev/null | sed -n 's/^URIs: *//p'
+        cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list 2>/dev/null | awk '$1 == "deb"'
+    } | tr -s '[:blank:]' '\n' | grep -E "^[a-z+]+:.*/$1(\.list)?/?\$" | head -n 1
+}
+
+# fetch_source: leaves the upstream archive of the newest version that the mirror really has in .deps/source/.
 fetch_source() {
     apt_dir=$deps/apt
-    mkdir -p "$apt_dir/lists/partial" "$apt_dir/cache/archives/partial" "$apt_dir/sources.list.d" "$deps/source"
     command -v apt-get >/dev/null 2>&1 ||
-        die "no OpenSSL >= 3.5 and no apt to fetch its source" "$(uname -s)" "set OPENSSL_ROOT to a prefix or OPENSSL_TARBALL to a source archive"
-    # deb822 and one-line sources alike: the first Debian mirror and its keyring.
-    mirror=$(cat /etc/apt/sources.list.d/*.sources 2>/dev/null | awk '/^URIs:/ {for (i = 2; i <= NF; i++) if ($i ~ /\/debian\/?$/) {print $i; exit}}')
-    [ -n "$mirror" ] || mirror=$(cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list 2>/dev/null |
-        awk '$1 == "deb" {for (i = 2; i <= NF; i++) if ($i ~ /\/debian\/?$/) {print $i; exit}}')
-    keyring=/usr/share/keyrings/debian-archive-keyring.gpg
-    [ -n "$mirror" ] && [ -f "$keyring" ] ||
-        die "no OpenSSL >= 3.5 and no Debian mirror to fetch its source from" "apt's sources" "set OPENSSL_ROOT to a prefix or OPENSSL_TARBALL to a source archive"
-    printf 'Types: deb-src\nURIs: %s\nSuites: trixie\nComponents: main\nSigned-By: %s\n' "$mirror" "$keyring" \
+        die "no OpenSSL >= 3.5 and no apt to fetch its source" "$(uname -s)" "$way_out"
+    # The first release of each distribution that has 3.5.
+    case $(. /etc/os-release && echo "$ID ${ID_LIKE:-}") in
+    *ubuntu*) suite=resolute distribution=ubuntu keyring=/usr/share/keyrings/ubuntu-archive-keyring.gpg ;;
+    *) suite=trixie distribution=debian keyring=/usr/share/keyrings/debian-archive-keyring.gpg ;;
+    esac
+    mirror=$(mirror_of "$distribution")
+    if [ -z "$mirror" ] || [ ! -f "$keyring" ]; then
+        die "no OpenSSL >= 3.5 and no $distribution mirror to fetch its source from" "apt's sources" "$way_out"
+    fi
+    mkdir -p "$apt_dir/lists/partial" "$apt_dir/cache/archives/partial" "$apt_dir/sources.list.d" "$deps/source/partial"
+    printf 'Types: deb-src\nURIs: %s\nSuites: %s\nComponents: main\nSigned-By: %s\n' "$mirror" "$suite" "$keyring" \
         >"$apt_dir/sources.list.d/source.sources"
-    private_apt() {
-        tool=$1
-        shift
-        "$tool" -qq -o "Dir::Etc::SourceList=/dev/null" -o "Dir::Etc::SourceParts=$apt_dir/sources.list.d" \
-            -o "Dir::State::Lists=$apt_dir/lists" -o "Dir::Cache=$apt_dir/cache" -o "APT::Sandbox::User=" \
-            -o "APT::Get::List-Cleanup=false" "$@"
-    }
-    say "reading the list of Debian's source packages (private, under .deps/)"
-    private_apt apt-get update >&2 ||
-        die "the Debian mirror cannot be read" "apt-get update" "check the network, or set OPENSSL_ROOT or OPENSSL_TARBALL"
+    say "reading the list of $suite's source packages (private, under .deps/)"
+    private_apt apt-get update >&2 || die "the mirror cannot be read" "apt-get update" "check the network, or $way_out"
     # The newest listed version can be missing from a mirror: from new to old, the first that comes.
     versions=$(private_apt apt-cache showsrc openssl | sed -n 's/^Version: //p' | sort -rVu)
     for version in $versions; do
         at_least "$version" "$minimum" || continue
-        say "fetching the source of $version"
-        (cd "$deps/source" && private_apt apt-get source --download-only "openssl=$version" >&2) || continue
-        upstream=${version%%-*}
-        archive=$deps/source/openssl_$upstream.orig.tar.gz
-        [ -f "$archive" ] && return 0
+        say "fetching the source of OpenSSL $version"
+        (cd "$deps/source/partial" && private_apt apt-get source --download-only "openssl=$version") >"$apt_dir/fetch.log" 2>&1 || {
+            say "the mirror lacks $version"
+            continue
+        }
+        # Moved only when apt has checked it: an interrupted fetch must not look whole.
+        mv "$deps/source/partial/openssl_${version%%-*}.orig.tar.gz" "$deps/source/" && return 0
     done
-    die "no OpenSSL >= 3.5 source came from the mirror" "tried: $(echo $versions)" "set OPENSSL_ROOT to a prefix or OPENSSL_TARBALL to a source archive"
+    die "no OpenSSL >= 3.5 source came from the mirror" "$apt_dir/fetch.log" "$way_out"
 }
 
-# An archive that an earlier, interrupted run fetched is used again.
-archive=${OPENSSL_TARBALL:-$(ls "$deps"/source/openssl_*.orig.tar.gz 2>/dev/null | sort -V | tail -n 1)}
-[ -n "$archive" ] || fetch_source
+# find_archive: an archive that an earlier run fetched.
+find_archive() { find "$deps/source" -maxdepth 1 -name 'openssl_*.orig.tar.gz' 2>/dev/null | sort -V | tail -n 1; }
+
+archive=${OPENSSL_TARBALL:-$(find_archive)}
+if [ -z "$archive" ]; then
+    fetch_source
+    archive=$(find_archive)
+fi
 [ -f "$archive" ] || die "no such source archive" "OPENSSL_TARBALL=$archive" "name an openssl .tar.gz"
 
 work=$deps/build-openssl
@@ -102,26 +122,40 @@ log=$deps/build-openssl.log
 say "building OpenSSL $version into $prefix, some 6 minutes on 2 cores; log: $log"
 compiler=${CC:-cc}
 command -v ccache >/dev/null 2>&1 && compiler="ccache $compiler"
-(
+
+# progress: counts compiler calls on a terminal, for as long as the build below runs.
+progress() {
+    about=1100 # of a build without tests
+    while sleep 2; do
+        printf '\ropenssl: %s of about %s files compiled ' "$(grep -c -- ' -c -o ' "$log")" "$about" >&2
+    done
+}
+: >"$log"
+watcher=
+if [ -t 2 ]; then
+    progress &
+    watcher=$!
+fi
+stop_watching() {
+    [ -z "$watcher" ] || { kill "$watcher" && echo >&2; } 2>/dev/null
+    watcher=
+}
+trap stop_watching EXIT
+trap 'exit 130' INT TERM
+# The build runs in the foreground, so that Ctrl-C reaches it.
+if ! (
+    set -e
     cd "$work"
     # Fixed paths, not this checkout's: every compiler call carries them, so a second checkout hits the compiler cache.
     # The openssldir is Debian's, so that "the system's roots" are the system's.
-    CC=$compiler ./Configure --prefix=/usr/local --openssldir=/usr/lib/ssl --libdir=lib no-docs no-tests shared
-    make -j"$(nproc)"
-    make install_sw DESTDIR="$work/stage"
-    rm -rf "$prefix"
-    mv "$work/stage/usr/local" "$prefix"
-) >"$log" 2>&1 &
-builder=$!
-trap 'kill $builder 2>/dev/null' INT TERM
-total=1100 # compiler calls of a build without tests, for the progress line only
-while kill -0 $builder 2>/dev/null; do
-    done_so_far=$(grep -c -- ' -c -o ' "$log" 2>/dev/null || true)
-    if [ -t 2 ]; then printf '\ropenssl: %s of about %s files compiled ' "$done_so_far" "$total" >&2; fi
-    sleep 2
-done
-[ -t 2 ] && echo >&2
-wait $builder || die "OpenSSL did not build" "$log" "read the log's last lines"
+    CC=$compiler ./Configure --prefix=/usr/local --openssldir=/usr/lib/ssl --libdir=lib no-docs no-tests shared &&
+        make -j"$(nproc)" && make install_sw DESTDIR="$work/stage"
+) >"$log" 2>&1; then
+    die "OpenSSL did not build" "$log" "read the log's last lines"
+fi
+stop_watching
+rm -rf "$prefix"
+mv "$work/stage/usr/local" "$prefix"
 touch "$prefix/.complete"
 rm -rf "$work" # the installed prefix is what is used; the source archive stays
 say "OpenSSL $version is ready"

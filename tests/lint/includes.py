@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""The walls: an #include in src/ must be one that cmake/layers.cmake allows.
+
+Checks that the table itself has no cycle (a layer uses only rows above it), that every folder of src/ is in it, that our own
+headers and those of outside libraries are included only where the table says so, and that each file keeps to its
+folder's namespace.
+"""
+import re
+from pathlib import Path
+
+import lint
+
+TABLE = Path("cmake/layers.cmake")
+
+# Which library of the table a system header belongs to. <openssl/...> is thereby src/ossl's alone.
+LIBRARY_OF_HEADER = {
+    r"openssl/": "OpenSSL::SSL",
+    r"pcap(/|\.h)": "PkgConfig::pcap",
+    r"zlib\.h": "ZLIB::ZLIB",
+    r"zstd\.h": "PkgConfig::zstd",
+    r"boost/": "Boost::headers",
+    r"nlohmann/": "nlohmann_json::nlohmann_json",
+    r"toml(\+\+|plusplus)": "tomlplusplus::tomlplusplus",
+    r"CLI/": "CLI11::CLI11",
+}
+
+
+def read_table(source):
+    """{layer: (used layers, libraries)} in the order of the table."""
+    text = re.sub(r"#[^\n]*", "", (source / TABLE).read_text())
+    table = {}
+    for call in re.findall(r"tlstrata_layer\(([^)]*)\)", text):
+        words = call.split()
+        groups = {"USES": [], "LIBRARIES": []}
+        into = None
+        for word in words[1:]:
+            if word in groups:
+                into = groups[word]
+            else:
+                into.append(word)
+        table[words[0]] = (groups["USES"], groups["LIBRARIES"])
+    return table
+
+
+def check_table(source, table):
+    findings = []
+    above = set()
+    for layer, (uses, _) in table.items():
+        for used in uses:
+            if used not in above:
+                findings.append(f"{TABLE}: {layer} uses {used}, which does not stand above it")
+        above.add(layer)
+    for folder in sorted(path for path in (source / "src").iterdir() if path.is_dir()):
+        if folder.name not in table and any(folder.iterdir()):
+            findings.append(f"{TABLE}: src/{folder.name} is not in the table")
+    return findings
+
+
+def check_include(source, layer, table, include):
+    """What is wrong with one #include of a layer's file, or None."""
+    uses, libraries = table[layer]
+    quoted, name = include
+    if quoted:
+        folder = name.split("/")[0]
+        if folder != layer and folder not in uses:
+            return f'src/{layer} must not include "{name}": the table gives it {" ".join(uses) or "nothing"}'
+        if not (source / "src" / name).is_file():
+            return f'"{name}" is not below src/: write the path from there'
+        return None
+    for pattern, library in LIBRARY_OF_HEADER.items():
+        if re.match(pattern, name) and library not in libraries:
+            return f"src/{layer} must not include <{name}>: the table does not give it {library}"
+    return None
+
+
+def check(source):
+    table = read_table(source)
+    findings = check_table(source, table)
+    for layer in table:
+        namespace = "tlstrata" if layer == "base" else f"tlstrata::{layer}"
+        for path in lint.files(source, f"src/{layer}", suffixes=lint.CPP):
+            where = path.relative_to(source)
+            lines = lint.code_of(path.read_text())
+            for number, line in enumerate(lines, 1):
+                match = re.match(r'\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)', line)
+                if match:
+                    wrong = check_include(source, layer, table, (match[1] is not None, match[1] or match[2]))
+                    if wrong:
+                        findings.append(f"{where}:{number}: {wrong}")
+            for number, line in enumerate(lines, 1):
+                match = re.match(r"\s*namespace\s+(tlstrata[\w:]*)", line)
+                if match and match[1] != namespace and not match[1].startswith(namespace + "::"):
+                    findings.append(f"{where}:{number}: namespace {match[1]} in a folder of namespace {namespace}")
+    return findings
+
+
+if __name__ == "__main__":
+    lint.main(check)
