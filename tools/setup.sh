@@ -54,7 +54,7 @@ by_hand="apt-get install --no-install-recommends$missing"
 as_root=
 if [ "$(id -u)" -ne 0 ]; then
     command -v sudo >/dev/null 2>&1 ||
-        die "packages are missing and there is neither root nor sudo" "$(id -un)" "have an administrator run: $by_hand"
+        die "packages are missing, and there is neither root nor sudo to install them" "user $(id -un)" "have an administrator run: $by_hand"
     as_root=sudo
     say "asking sudo for apt-get"
 fi
