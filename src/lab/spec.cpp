@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <optional>
 #include <set>
 #include <utility>
 
+#include "base/iana.h"
 #include "base/units.h"
 #include "lab/spec_table.h"
 
@@ -32,13 +34,17 @@ bool is_safe_name(std::string_view name) {
                      [](char c) { return is_letter_or_digit(c) || c == '-' || c == '_' || c == '.' || c == '+'; });
 }
 
-// "A:B" with names as OpenSSL or a code point (0x11ec) writes them.
-bool is_offer(std::string_view offer) {
-  if (offer.empty() || offer.size() > 512 || offer.front() == ':' || offer.back() == ':' ||
-      offer.find("::") != std::string_view::npos) {
-    return false;
+// The names between the ':' of an offer; an empty one where two ':' meet.
+std::vector<std::string> names_of(std::string_view offer) {
+  std::vector<std::string> names;
+  while (true) {
+    const std::size_t colon = offer.find(':');
+    names.emplace_back(offer.substr(0, colon));
+    if (colon == std::string_view::npos) {
+      return names;
+    }
+    offer.remove_prefix(colon + 1);
   }
-  return std::all_of(offer.begin(), offer.end(), [](char c) { return is_letter_or_digit(c) || c == '_' || c == ':'; });
 }
 
 std::string label_of(const GroupChoice& choice) {
@@ -134,9 +140,8 @@ class SpecReader {
       reader.text("key_shares", choice.key_shares);
       reader.text("label", choice.label);
       reader.finish();
-      if (table->contains("key_shares") && !is_offer(choice.key_shares)) {
-        root_.report(element, fmt::format("'groups.key_shares' is '{}'", choice.key_shares),
-                     "write group names joined with ':'");
+      if (const toml::node* shares = table->get("key_shares")) {
+        check_shares(*shares, choice);
       }
       if (table->contains("label") && !is_safe_name(choice.label)) {
         root_.report(element, fmt::format("'groups.label' is '{}'", choice.label),
@@ -154,14 +159,54 @@ class SpecReader {
     if (choice.offer.find_first_of(",=") != std::string::npos) {
       root_.report(at, fmt::format("'groups' has the entry '{}'", choice.offer),
                    "one configuration each, without weights: every configuration gets the same number of blocks");
-    } else if (!is_offer(choice.offer)) {
-      root_.report(at, fmt::format("'groups' has the entry '{}'", choice.offer),
-                   "write group names joined with ':', like \"X25519MLKEM768:X25519\"");
     }
+    choice.offer = spelled_out(at, "groups", choice.offer);
     if (choice.label.empty()) {
       choice.label = label_of(choice);
     }
     spec_.groups.push_back(std::move(choice));
+  }
+
+  // RFC 8446 section 4.2.8: shares only of groups that are offered.
+  void check_shares(const toml::node& at, GroupChoice& choice) {
+    choice.key_shares = spelled_out(at, "groups.key_shares", choice.key_shares);
+    const std::vector<std::string> offered = names_of(spelled_out(at, "groups", choice.offer));
+    for (const std::string& name : names_of(choice.key_shares)) {
+      if (std::find(offered.begin(), offered.end(), name) == offered.end()) {
+        root_.report(at, fmt::format("'groups.key_shares' has '{}', which is not offered", name),
+                     fmt::format("write a part of {}", choice.offer));
+      }
+    }
+  }
+
+  // The offer with each name as the TLS library spells it.
+  std::string spelled_out(const toml::node& at, std::string_view key, const std::string& offer) {
+    std::string spelled;
+    std::set<std::uint16_t> seen;
+    for (const std::string& name : names_of(offer)) {
+      const std::optional<std::uint16_t> code = name.size() <= 64 ? group_code_point(name) : std::nullopt;
+      if (!code) {
+        report_unknown_group(at, key, name);
+        return offer;
+      }
+      if (!seen.insert(*code).second) {
+        root_.report(at, fmt::format("'{}' has '{}' twice in one offer", key, name), "drop one");
+      }
+      spelled += (spelled.empty() ? "" : ":") + group_name(*code);
+    }
+    return spelled;
+  }
+
+  void report_unknown_group(const toml::node& at, std::string_view key, const std::string& name) {
+    std::vector<std::string> known;
+    for (const NamedGroup& group : named_groups()) {
+      known.emplace_back(group.name);
+    }
+    const std::string near = nearest(name, known);
+    root_.report(at, fmt::format("'{}' has the unknown group '{}'", key, name),
+                 near.empty()
+                     ? "write names as the TLS library has them, joined with ':', like \"X25519MLKEM768:X25519\""
+                     : fmt::format("did you mean '{}'?", near));
   }
 
   void read_responses() {

@@ -20,7 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view lock_name = "tlstrata-lab";
 constexpr int folders_of_one_second = 1000;
 
 Checked<void> make_folder(const fs::path& path, mode_t mode) {
@@ -86,7 +85,7 @@ void remove_half_written(const fs::path& folder) {
   }
 }
 
-std::pair<sockaddr_un, socklen_t> lock_address() {
+std::pair<sockaddr_un, socklen_t> lock_address(std::string_view lock_name) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   std::memcpy(address.sun_path + 1, lock_name.data(), lock_name.size());  // a leading zero byte: no file
@@ -94,8 +93,8 @@ std::pair<sockaddr_un, socklen_t> lock_address() {
 }
 
 // The pid of whoever holds the lock; 0: unknown.
-pid_t lock_holder() {
-  const auto [address, length] = lock_address();
+pid_t lock_holder(std::string_view name) {
+  const auto [address, length] = lock_address(name);
   const int file = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   ucred peer{};
   socklen_t size = sizeof(peer);
@@ -180,8 +179,8 @@ std::vector<fs::path> clean_up_killed_runs(const fs::path& out) {
   return left_behind;
 }
 
-Checked<ExclusiveLab> ExclusiveLab::acquire() {
-  const auto [address, length] = lock_address();
+Checked<ExclusiveLab> ExclusiveLab::acquire(std::string_view name) {
+  const auto [address, length] = lock_address(name);
   const int file = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (file < 0) {
     return std::unexpected(complain_errno("cannot make a socket", "", "raise the limit of open files"));
@@ -197,7 +196,7 @@ Checked<ExclusiveLab> ExclusiveLab::acquire() {
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
-  const pid_t holder = lock_holder();
+  const pid_t holder = lock_holder(name);
   return std::unexpected(Complaint{"another lab is running on this machine",
                                    holder > 0 ? fmt::format("process {}", holder) : "",
                                    "wait until it has ended: two labs at a time would measure each other"});

@@ -11,6 +11,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/complaint.h"
@@ -52,7 +53,7 @@ std::vector<std::filesystem::path> clean_up_killed_runs(const std::filesystem::p
 class ExclusiveLab {
  public:
   // Errors: another one runs; its pid is in the Complaint.
-  static Checked<ExclusiveLab> acquire();
+  static Checked<ExclusiveLab> acquire(std::string_view name = "tlstrata-lab");
 
   ExclusiveLab(ExclusiveLab&& other) noexcept;
   ExclusiveLab& operator=(ExclusiveLab&&) = delete;

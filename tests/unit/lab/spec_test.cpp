@@ -92,7 +92,7 @@ response = "1m"
   EXPECT_EQ(spec->groups[1].offer, "X25519MLKEM768:X25519");
   EXPECT_EQ(spec->groups[1].key_shares, "X25519");
   EXPECT_EQ(spec->groups[1].label, "retry");
-  EXPECT_EQ(spec->groups[2].label, "0x11ec");
+  EXPECT_EQ(spec->groups[2].offer, "X25519MLKEM768");
   EXPECT_THAT(spec->responses, ElementsAre(0, 1'000'000, 1500));
   EXPECT_EQ(spec->rate, 2500);
   EXPECT_EQ(spec->arrivals, "poisson");
@@ -176,8 +176,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadLine{"responses = [\"1s\"]", 3, "'responses'", "size"}, BadLine{"groups = 7", 2, "'groups'", "groups = ["},
         BadLine{"groups = [7]", 2, "'groups'", "offer"},
         BadLine{"groups = [{ ofer = \"X25519\" }]", 2, "'groups.ofer'", "'groups.offer'"},
-        BadLine{"groups = [{ offer = \"A\", key_shares = \"A,B\" }]", 2, "'groups.key_shares'", "':'"},
-        BadLine{"groups = [{ offer = \"A\", label = \"../x\" }]", 2, "'groups.label'", "letters"},
+        BadLine{"groups = [{ offer = \"X25519\", key_shares = \"X25519,P-256\" }]", 2, "'groups.key_shares'", "':'"},
+        BadLine{"groups = [{ offer = \"X25519\", label = \"../x\" }]", 2, "'groups.label'", "letters"},
         // Values outside their limits.
         BadLine{"rate = 0", 4, "'rate'", "per second"}, BadLine{"rate = nan", 4, "'rate'", "per second"},
         BadLine{"rate = inf", 4, "'rate'", "per second"}, BadLine{"rate = 1e99", 4, "'rate'", "per second"},
@@ -190,9 +190,14 @@ INSTANTIATE_TEST_SUITE_P(
         BadLine{"responses = []", 3, "'responses'", ""},
         BadLine{"responses = [\"4KiB\", 4096]", 3, "4KiB twice", "drop"},
         BadLine{"groups = []", 2, "'groups'", "baseline"}, BadLine{"groups = [\"\"]", 2, "'groups'", "':'"},
-        BadLine{"groups = [\"A::B\"]", 2, "'groups'", "':'"}, BadLine{"groups = [\"A B\"]", 2, "'groups'", "':'"},
-        BadLine{"groups = [\"A,B\"]", 2, "'groups'", "one configuration each"},
-        BadLine{"groups = [\"A=2\"]", 2, "'groups'", "weights"},
+        BadLine{"groups = [\"X25519::P-256\"]", 2, "'groups'", "':'"},
+        BadLine{"groups = [\"X25519 P-256\"]", 2, "'groups'", "':'"},
+        BadLine{"groups = [\"X25519,P-256\"]", 2, "'groups'", "one configuration each"},
+        BadLine{"groups = [\"X25519=2\"]", 2, "'groups'", "weights"},
+        BadLine{"groups = [\"X25519MLKEM786\"]", 2, "'X25519MLKEM786'", "'X25519MLKEM768'"},
+        BadLine{"groups = [\"X25519\", \"P-256:secp256r1\"]", 2, "twice", "drop"},
+        BadLine{"groups = [{ offer = \"X25519\", key_shares = \"P-256\" }]", 2, "'secp256r1', which is not offered",
+                "X25519"},
         BadLine{"groups = [\"X25519\", \"x25519\"]", 2, "'groups' has 'x25519' twice", "label"},
         BadLine{"name = \"\"", 1, "'name'", "folder"}, BadLine{"name = \"a/b\"", 1, "'name'", "folder"},
         BadLine{"name = \"..\"", 1, "'name'", "folder"}, BadLine{"name = \"-x\"", 1, "'name'", "folder"},
@@ -216,7 +221,7 @@ TEST(Spec, MissingKeysAreNamed) {
 TEST(Spec, TooManyBlocksInAllAreRefused) {
   std::string groups;
   for (int i = 0; i < 60; ++i) {
-    groups += "\"G" + std::to_string(i) + "\",";
+    groups += "\"" + std::to_string(1000 + i) + "\",";
   }
   const Checked<Spec> spec =
       parse_spec("name = \"x\"\nresponses = [1]\ngroups = [" + groups + "]\nblocks = 10000\n", "x.toml");
