@@ -94,31 +94,33 @@ struct ComponentUse {
 
 // Rows that may be averaged: what must agree among them.
 struct RowClass {
-  std::string group;   // selected; empty: none seen
-  std::string cipher;  // selected; empty: none seen
+  std::string group;        // selected; empty: none seen
+  std::string tls_version;  // "1.3"; empty: none seen
+  std::string boundary;     // "decrypted", "inferred", "plaintext"
   bool hrr = false;
   bool resumed = false;
   bool early_data = false;
   bool later_request = false;  // second and later requests of a connection: no first four layers
-  std::string boundary;        // "decrypted", "inferred", "plaintext"
 
   friend bool operator==(const RowClass&, const RowClass&) = default;
   friend auto operator<=>(const RowClass&, const RowClass&) = default;
 };
-// "X25519", "X25519, HelloRetryRequest, resumed": hostile where the row was.
+// "X25519, HelloRetryRequest, resumed". A group without a name is its code point: nothing hostile in it.
 std::string describe_class(const RowClass& rows);
 
 // The `complete` rows of one class of a cell.
 struct ClassSummary {
   RowClass rows;
-  std::uint64_t n = 0;
+  std::vector<std::size_t> members;  // indices into the rows, by block and start
   std::array<Distribution, measure_count> measures;
-  std::array<Distribution, strata::handshake_part_count> handshake_parts;
+  std::array<Distribution, strata::handshake_part_count> handshake_parts;  // without intervals
   std::uint64_t inverted = 0;                // rows with an interval that would have been negative, left absent
-  std::optional<double> client_hello_bytes;  // medians
+  std::optional<double> client_hello_bytes;  // medians, TLS record bytes
   std::optional<double> server_flight_bytes;
   std::optional<double> client_handshake_bytes;
   std::optional<double> server_handshake_bytes;
+
+  [[nodiscard]] std::uint64_t n() const { return members.size(); }
 };
 
 struct CellSummary {

@@ -13,13 +13,17 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/complaint.h"
-#include "report/output_file.h"
+#include "io/output_file.h"
 #include "strata/transaction.h"
 
 namespace tlstrata::report {
+
+// "1.3"; "0x7f1c" for what has no name, empty for 0.
+std::string tls_version_name(std::uint16_t version);
 
 // The header line, with its newline.
 std::string_view transactions_header();
@@ -36,10 +40,10 @@ class TransactionsWriter {
   Checked<void> finish();
 
  private:
-  explicit TransactionsWriter(OutputFile file) : file_(std::move(file)) {}
+  explicit TransactionsWriter(io::OutputFile file) : file_(std::move(file)) {}
 
-  OutputFile file_;
-  std::string pending_;  // lines not yet handed to the file
+  io::OutputFile file_;
+  std::string line_;  // scratch
 };
 
 Checked<void> write_transactions_csv(const std::filesystem::path& path, std::span<const strata::Transaction> rows);

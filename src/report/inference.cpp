@@ -1,0 +1,233 @@
+#include "report/inference.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "stats/describe.h"
+#include "stats/effect.h"
+#include "stats/permutation.h"
+
+namespace tlstrata::report {
+namespace {
+
+using Figures = Replicates::Figures;
+
+constexpr double absent = std::numeric_limits<double>::quiet_NaN();
+
+std::optional<Nanos> measured(const strata::Transaction& row, std::size_t measure) {
+  return measure == total_measure ? row.total_ns : row.layers[measure];
+}
+
+// The statistic of one sample with its interval.
+template <typename Statistic>
+Estimate estimate(const Replicates& of, Statistic statistic) {
+  Estimate result{statistic(of.all), std::nullopt};
+  if (of.resampled.empty()) {
+    return result;
+  }
+  std::vector<double> resampled;
+  for (const Figures& figures : of.resampled) {
+    resampled.push_back(statistic(figures));
+  }
+  std::array<stats::LeaveOneOut, 1> left_out;
+  for (const Figures& figures : of.left_out) {
+    left_out[0].push_back(statistic(figures));
+  }
+  if (const auto bounds = stats::interval(std::move(resampled), left_out)) {
+    result.interval = Interval{bounds->low, bounds->high};
+  }
+  return result;
+}
+
+// The same for a statistic of two samples, whose blocks are drawn and left out independently.
+template <typename Statistic>
+Estimate estimate(const Replicates& cell, const Replicates& base, Statistic statistic) {
+  Estimate result{statistic(cell.all, base.all), std::nullopt};
+  const std::size_t draws = std::min(cell.resampled.size(), base.resampled.size());
+  if (draws == 0) {
+    return result;
+  }
+  std::vector<double> resampled;
+  for (std::size_t i = 0; i < draws; ++i) {
+    resampled.push_back(statistic(cell.resampled[i], base.resampled[i]));
+  }
+  std::array<stats::LeaveOneOut, 2> left_out;
+  for (const Figures& figures : cell.left_out) {
+    left_out[0].push_back(statistic(figures, base.all));
+  }
+  for (const Figures& figures : base.left_out) {
+    left_out[1].push_back(statistic(cell.all, figures));
+  }
+  if (const auto bounds = stats::interval(std::move(resampled), left_out)) {
+    result.interval = Interval{bounds->low, bounds->high};
+  }
+  return result;
+}
+
+// The layers that a key exchange can lengthen.
+constexpr std::array cryptographic_layers{strata::Layer::tcp_to_tls, strata::Layer::tls_handshake,
+                                          strata::Layer::tls_to_app};
+
+template <typename Figure>
+double share(const Figures& cell, const Figures& base, Figure figure) {
+  double sum = 0;
+  for (const strata::Layer layer : cryptographic_layers) {
+    const auto measure = static_cast<std::size_t>(layer);
+    sum += figure(cell[measure]) - figure(base[measure]);
+  }
+  return sum / figure(cell[total_measure]);
+}
+
+double median(const stats::Draw& draw) {
+  return draw.quantiles[0];
+}
+
+}  // namespace
+
+std::vector<double> Sample::present(std::size_t measure) const {
+  std::vector<double> result;
+  result.reserve(values[measure].size());
+  std::copy_if(values[measure].begin(), values[measure].end(), std::back_inserter(result),
+               [](double value) { return !std::isnan(value); });
+  return result;
+}
+
+std::vector<double> Sample::block_medians(std::size_t measure) const {
+  std::vector<double> medians;
+  std::vector<double> block;
+  for (std::size_t b = 0; b < blocks(); ++b) {
+    block.clear();
+    for (std::size_t row = offsets[b]; row < offsets[b + 1]; ++row) {
+      if (!std::isnan(values[measure][row])) {
+        block.push_back(values[measure][row]);
+      }
+    }
+    if (!block.empty()) {
+      medians.push_back(stats::median_of(block));
+    }
+  }
+  return medians;
+}
+
+Sample make_sample(std::span<const strata::Transaction> rows, std::span<const std::size_t> members) {
+  Sample sample;
+  sample.has_blocks = !members.empty() && std::all_of(members.begin(), members.end(), [&](std::size_t member) {
+    return rows[member].block.has_value();
+  });
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    const strata::Transaction& row = rows[members[i]];
+    if (i == 0 || (sample.has_blocks && row.block != rows[members[i - 1]].block)) {
+      sample.offsets.push_back(i);
+    }
+    for (std::size_t measure = 0; measure < measure_count; ++measure) {
+      const std::optional<Nanos> value = measured(row, measure);
+      sample.values[measure].push_back(value ? static_cast<double>(*value) : absent);
+    }
+  }
+  sample.offsets.push_back(members.size());
+  return sample;
+}
+
+Replicates replicate(const Sample& sample, std::uint64_t resamples, std::uint64_t seed, std::uint64_t stream) {
+  std::vector<stats::RankedSample> ranked;
+  for (const auto& values : sample.values) {
+    ranked.emplace_back(values);
+  }
+  const auto figures_of = [&](std::span<const stats::Piece> pieces) {
+    Figures figures;
+    for (std::size_t measure = 0; measure < measure_count; ++measure) {
+      figures[measure] = ranked[measure].statistics(pieces);
+    }
+    return figures;
+  };
+
+  Replicates replicates;
+  const stats::Piece everything{0, sample.offsets.back()};
+  replicates.all = figures_of({&everything, 1});
+  if (sample.blocks() < stats::least_blocks_for_interval) {
+    return replicates;
+  }
+  stats::Resampler resampler(sample.offsets, seed, stream);
+  for (std::uint64_t i = 0; i < resamples; ++i) {
+    replicates.resampled.push_back(figures_of(resampler.draw()));
+  }
+  for (std::size_t block = 0; block < resampler.blocks(); ++block) {
+    replicates.left_out.push_back(figures_of(resampler.leave_out(block)));
+  }
+  return replicates;
+}
+
+Distribution describe(std::vector<double> values) {
+  Distribution result;
+  result.n = values.size();
+  if (values.empty()) {
+    return result;
+  }
+  std::sort(values.begin(), values.end());
+  result.min = values.front();
+  result.max = values.back();
+  result.p50.value = stats::quantile(values, 0.5);
+  result.p90.value = stats::quantile(values, 0.9);
+  result.p95.value = stats::quantile(values, 0.95);
+  result.p99.value = stats::quantile(values, 0.99);
+  if (values.size() >= stats::p999_least_n) {
+    result.p999 = stats::quantile(values, 0.999);
+  }
+  result.mean.value = stats::mean(values);
+  result.sd = stats::sd(values);
+  return result;
+}
+
+Distribution describe(const Sample& sample, const Replicates& replicates, std::size_t measure) {
+  Distribution result = describe(sample.present(measure));
+  if (result.n == 0) {
+    return result;
+  }
+  const std::array quantiles{&result.p50, &result.p90, &result.p95, &result.p99};
+  for (std::size_t q = 0; q < quantiles.size(); ++q) {
+    quantiles[q]->interval =
+        estimate(replicates, [&](const Figures& figures) { return figures[measure].quantiles[q]; }).interval;
+  }
+  result.mean.interval = estimate(replicates, [&](const Figures& figures) { return figures[measure].mean; }).interval;
+  return result;
+}
+
+Comparison compare(const Side& cell, const Side& base, std::size_t measure, std::uint64_t seed, std::uint64_t stream) {
+  const auto estimated = [&](auto statistic) {
+    return estimate(*cell.replicates, *base.replicates,
+                    [&](const Figures& a, const Figures& b) { return statistic(a[measure], b[measure]); });
+  };
+  Comparison result;
+  result.difference = estimated([](const auto& a, const auto& b) { return median(a) - median(b); });
+  result.difference_of_means = estimated([](const auto& a, const auto& b) { return a.mean - b.mean; });
+  const stats::Draw& whole_base = base.replicates->all[measure];
+  if (median(whole_base) > 0) {
+    result.overhead_factor = estimated([](const auto& a, const auto& b) { return median(a) / median(b); });
+  }
+  if (whole_base.sd > 0) {
+    result.glass_delta = estimated([](const auto& a, const auto& b) { return (a.mean - b.mean) / b.sd; });
+  }
+  const std::vector<double> values = cell.sample->present(measure);
+  const std::vector<double> base_values = base.sample->present(measure);
+  result.hodges_lehmann = stats::hodges_lehmann(values, base_values);
+  result.cliff_delta = stats::cliff_delta(values, base_values);
+  const auto test =
+      stats::permutation_test(cell.sample->block_medians(measure), base.sample->block_medians(measure), seed, stream);
+  if (test) {
+    result.p = test->p;
+    result.smallest_p = test->smallest_p;
+  }
+  return result;
+}
+
+CryptographicShare cryptographic_share(const Side& cell, const Side& base) {
+  const auto of_medians = [](const Figures& a, const Figures& b) { return share(a, b, median); };
+  const auto of_means = [](const Figures& a, const Figures& b) {
+    return share(a, b, [](const stats::Draw& draw) { return draw.mean; });
+  };
+  return {estimate(*cell.replicates, *base.replicates, of_medians),
+          estimate(*cell.replicates, *base.replicates, of_means)};
+}
+
+}  // namespace tlstrata::report

@@ -1,0 +1,59 @@
+// From one class of rows to figures with intervals, and from two to a comparison.
+//
+// In:      rows in order of time, block after block.
+// Units:   nanoseconds.
+// Absence: see summary.h. Rows without blocks yield figures, but neither intervals nor p.
+// Threads: pure functions of their input and seed.
+// Source:  design.md section 2; stats/bootstrap.h and stats/permutation.h for the methods.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "report/summary.h"
+#include "stats/bootstrap.h"
+
+namespace tlstrata::report {
+
+// The measures of a class; NaN where a row lacks one.
+struct Sample {
+  std::array<std::vector<double>, measure_count> values;
+  std::vector<std::size_t> offsets;  // of blocks, as stats::Resampler takes them; {0, n} where rows have no blocks
+  bool has_blocks = false;
+
+  [[nodiscard]] std::size_t blocks() const { return has_blocks ? offsets.size() - 1 : 0; }
+  // Without the absent ones.
+  [[nodiscard]] std::vector<double> present(std::size_t measure) const;
+  // One figure a block that has any value.
+  [[nodiscard]] std::vector<double> block_medians(std::size_t measure) const;
+};
+
+// `members` by block and start.
+Sample make_sample(std::span<const strata::Transaction> rows, std::span<const std::size_t> members);
+
+// What the intervals of a class, and of its comparisons, are read off.
+struct Replicates {
+  using Figures = std::array<stats::Draw, measure_count>;
+  Figures all;                     // of the sample itself
+  std::vector<Figures> resampled;  // empty: too few blocks
+  std::vector<Figures> left_out;   // one for each block; empty like `resampled`
+};
+
+Replicates replicate(const Sample& sample, std::uint64_t resamples, std::uint64_t seed, std::uint64_t stream);
+
+Distribution describe(const Sample& sample, const Replicates& replicates, std::size_t measure);
+// Without intervals.
+Distribution describe(std::vector<double> values);
+
+struct Side {
+  const Sample* sample = nullptr;
+  const Replicates* replicates = nullptr;
+};
+// Both sides have values of this measure. p_holm and flagged are left for the family's adjustment.
+Comparison compare(const Side& cell, const Side& base, std::size_t measure, std::uint64_t seed, std::uint64_t stream);
+
+CryptographicShare cryptographic_share(const Side& cell, const Side& base);
+
+}  // namespace tlstrata::report

@@ -1,0 +1,83 @@
+#include "report/resources_csv.h"
+
+#include "report/csv.h"
+#include "report/output_file.h"
+
+namespace tlstrata::report {
+namespace {
+
+constexpr std::string_view header_line =
+    "cell,block,component,cpu_user_ns,cpu_system_ns,wall_ns,transactions,bytes_sent,bytes_received,packets_sent,"
+    "packets_received,retransmissions,capture_packets,capture_dropped\n";
+
+constexpr const char* remedy = "give the folder of a lab run";
+
+void append_row(std::string& out, const Resource& row) {
+  append_field(out, row.cell);
+  out += ',';
+  append_number(out, row.block);
+  out += ',';
+  append_field(out, row.component);
+  for (const auto& time : {row.cpu_user_ns, row.cpu_system_ns, row.wall_ns}) {
+    out += ',';
+    append_number(out, time);
+  }
+  for (const auto& count : {row.transactions, row.bytes_sent, row.bytes_received, row.packets_sent,
+                            row.packets_received, row.retransmissions, row.capture_packets, row.capture_dropped}) {
+    out += ',';
+    append_number(out, count);
+  }
+  out += '\n';
+}
+
+Resource read_row(CsvReader& reader) {
+  Resource row;
+  row.cell = reader.text();
+  row.block = reader.number<std::uint32_t>();
+  row.component = reader.text();
+  for (auto* time : {&row.cpu_user_ns, &row.cpu_system_ns, &row.wall_ns}) {
+    *time = reader.optional_number<Nanos>();
+  }
+  for (auto* count : {&row.transactions, &row.bytes_sent, &row.bytes_received, &row.packets_sent, &row.packets_received,
+                      &row.retransmissions, &row.capture_packets, &row.capture_dropped}) {
+    *count = reader.optional_number<std::uint64_t>();
+  }
+  return row;
+}
+
+}  // namespace
+
+Checked<void> write_resources_csv(const std::filesystem::path& path, std::span<const Resource> rows) {
+  std::string text(header_line);
+  for (const Resource& row : rows) {
+    append_row(text, row);
+  }
+  return write_file(path, text);
+}
+
+Checked<std::vector<Resource>> read_resources_csv(const std::filesystem::path& path) {
+  const Checked<std::string> text = read_file(path, remedy);
+  if (!text) {
+    return std::unexpected(text.error());
+  }
+  Checked<CsvReader> reader = CsvReader::open(*text, path.string(), header_line.substr(0, header_line.size() - 1));
+  if (!reader) {
+    return std::unexpected(reader.error());
+  }
+  std::vector<Resource> rows;
+  while (true) {
+    const Checked<bool> more = reader->next();
+    if (!more) {
+      return std::unexpected(more.error());
+    }
+    if (!*more) {
+      return rows;
+    }
+    rows.push_back(read_row(*reader));
+    if (const Checked<void> fields = reader->check(); !fields) {
+      return std::unexpected(fields.error());
+    }
+  }
+}
+
+}  // namespace tlstrata::report
