@@ -123,7 +123,7 @@ def faults_of(row):
 
 
 def faults_of_connections(rows):
-    """All rows of a connection agree on what the connection is; rows come in order of connection start."""
+    """All rows of a connection agree on what the connection is; connections come in order of their start."""
     first = {}
     faults = []
     for row in rows:
@@ -134,4 +134,6 @@ def faults_of_connections(rows):
     starts = [row["start_ns"] for row in rows]
     if None in starts:
         faults.append("a row without start_ns")
+    elif starts != sorted(starts):
+        faults.append("rows are not in order of connection start")
     return faults
