@@ -42,7 +42,7 @@ struct Spec {
   std::uint32_t warmup_per_block = 2;      // in each block's client before its capture
   std::string proxy = "nginx";
   std::uint32_t proxy_workers = 1;
-  std::uint64_t snaplen = 65536;             // bytes kept of each frame
+  std::uint64_t snaplen = 262144;            // bytes kept of each frame
   std::uint64_t capture_buffer = 134217728;  // the kernel's ring
   Nanos connect_timeout_ns = 5 * nanos_per_second;
   Nanos handshake_timeout_ns = 5 * nanos_per_second;

@@ -75,7 +75,8 @@ TEST_F(ClientCountsTest, AreReadFromTheClientsResult) {
 }
 
 TEST_F(ClientCountsTest, AResultThatIsNoneIsNamed) {
-  for (const char* text : {"", "[]", "{", R"({"scheduled": 1})", R"({"scheduled": "many", "outcomes": {"not_started": 1}})"}) {
+  for (const char* text :
+       {"", "[]", "{", R"({"scheduled": 1})", R"({"scheduled": "many", "outcomes": {"not_started": 1}})"}) {
     const auto counts = read(text);
     ASSERT_FALSE(counts) << text;
     EXPECT_THAT(counts.error().where, HasSubstr("result.json"));

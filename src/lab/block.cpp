@@ -1,0 +1,203 @@
+#include "lab/block.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <thread>
+#include <utility>
+
+#include "capture/live_capture.h"
+#include "io/clock.h"
+#include "report/output_file.h"
+#include "testbed/resources.h"
+
+namespace tlstrata::lab {
+namespace {
+
+using testbed::Host;
+
+// For the last FIN and ACK of connections that both ends have closed: three hops of some tens of microseconds each.
+constexpr std::chrono::milliseconds settle{20};
+
+// Running totals of everybody; by testbed::Host.
+struct Totals {
+  Nanos time_ns = 0;  // CLOCK_MONOTONIC
+  std::array<testbed::CpuTime, 3> cpu;
+  std::array<testbed::NetworkCounters, 3> network;
+};
+
+Checked<Totals> read_totals(const Stage& stage, const Checked<testbed::CpuTime>& client_cpu) {
+  Totals totals;
+  const std::array cpu{client_cpu, stage.servers->proxy_cpu(), stage.servers->origin_cpu()};
+  totals.time_ns = io::monotonic_ns();
+  for (const Host host : testbed::all_hosts) {
+    const auto at = static_cast<std::size_t>(host);
+    Checked<testbed::NetworkCounters> network = testbed::network_counters(*stage.bed, host);
+    if (!cpu[at] || !network) {
+      return std::unexpected(!cpu[at] ? cpu[at].error() : network.error());
+    }
+    totals.cpu[at] = *cpu[at];
+    totals.network[at] = std::move(*network);
+  }
+  return totals;
+}
+
+report::Resource resource_of(const Totals& before, const Totals& after, Host host, const ManifestBlock& block) {
+  const auto at = static_cast<std::size_t>(host);
+  const testbed::CpuTime cpu = after.cpu[at] - before.cpu[at];
+  const testbed::NetworkCounters network = after.network[at] - before.network[at];
+  const testbed::InterfaceCounters sum = network.sum();
+  report::Resource resource;
+  resource.cell = block.cell;
+  resource.block = block.block;
+  resource.component = testbed::host_name(host);
+  resource.cpu_user_ns = cpu.user_ns;
+  resource.cpu_system_ns = cpu.system_ns;
+  resource.wall_ns = after.time_ns - before.time_ns;
+  resource.transactions = block.scheduled - block.not_started;
+  resource.bytes_sent = sum.bytes_sent;
+  resource.bytes_received = sum.bytes_received;
+  resource.packets_sent = sum.packets_sent;
+  resource.packets_received = sum.packets_received;
+  resource.retransmissions = network.tcp_retransmitted_segments;
+  if (host == Host::client) {
+    resource.capture_packets = block.capture_packets;
+    resource.capture_dropped = block.capture_dropped;
+  }
+  return resource;
+}
+
+ClientRequest request_of(const Stage& stage, const Cell& cell, const PlannedBlock& planned, const std::string& name) {
+  ClientRequest request;
+  request.program = stage.program;
+  request.spec = stage.spec;
+  request.cell = &cell;
+  request.block = planned;
+  request.warmup = stage.spec->warmup_per_block;
+  request.url = stage.servers->url();
+  request.authority = stage.servers->certificates().authority;
+  request.files = {stage.work / (name + ".keys"), stage.work / (name + ".csv"), stage.work / (name + ".json"),
+                   stage.work / "clients.log"};
+  return request;
+}
+
+Checked<capture::LiveCapture> open_capture(const Stage& stage) {
+  capture::LiveOptions options;
+  options.interface = stage.bed->interface(Host::client);
+  options.snap_length = static_cast<std::uint32_t>(stage.spec->snaplen);
+  options.ring_bytes = static_cast<std::uint32_t>(stage.spec->capture_buffer);
+  return stage.bed->run_in(Host::client, [&options] { return capture::LiveCapture::open(options); });
+}
+
+// The capture's file gets the keys of its own connections, and its name.
+Checked<void> finish_capture(capture::FileWriter& writer, const std::filesystem::path& key_log) {
+  const Checked<std::string> keys = report::read_file(key_log, "run again with --keep-work and see .work/clients.log");
+  if (!keys) {
+    return std::unexpected(keys.error());
+  }
+  const std::vector<std::uint8_t> bytes(keys->begin(), keys->end());
+  writer.add_secrets(bytes);
+  return writer.finish();
+}
+
+// From the go to the end of the last connection; fills in the block's times.
+Checked<ClientEnd> let_run(HeldClient& client, StopFlag& stop, ManifestBlock& block) {
+  block.started_ns = io::realtime_ns();
+  if (auto went = client.go(); !went) {
+    return std::unexpected(went.error());
+  }
+  Checked<ClientEnd> end = client.wait(stop);
+  block.ended_ns = io::realtime_ns();
+  std::this_thread::sleep_for(settle);
+  return end;
+}
+
+}  // namespace
+
+Checked<BlockResult> run_block(const Stage& stage, const Cell& cell, const PlannedBlock& planned, StopFlag& stop) {
+  const std::string name = fmt::format("{}-{}", cell.name, planned.block);
+  const ClientRequest request = request_of(stage, cell, planned, name);
+  Checked<HeldClient> client = HeldClient::start(*stage.bed, request);
+  if (!client) {
+    return std::unexpected(client.error());
+  }
+  std::this_thread::sleep_for(settle);
+
+  BlockResult result;
+  result.client_rows = request.files.transactions;
+  ManifestBlock& block = result.manifest;
+  block.cell = cell.name;
+  block.block = planned.block;
+  block.order = planned.order;
+  block.capture = fmt::format("captures/{}.pcapng", name);
+  block.command = client->command();
+  Checked<capture::FileWriter> writer =
+      capture::FileWriter::create((stage.folder / block.capture).string(), stage.origin);
+  if (!writer) {
+    return std::unexpected(writer.error());
+  }
+  Checked<capture::LiveCapture> live = open_capture(stage);
+  if (!live) {
+    return std::unexpected(live.error());
+  }
+  if (auto started = live->start(*writer); !started) {
+    return std::unexpected(started.error());
+  }
+  const Checked<Totals> before = read_totals(stage, testbed::cpu_of(client->pid()));
+  if (!before) {
+    return std::unexpected(before.error());
+  }
+  const Checked<ClientEnd> end = let_run(*client, stop, block);
+  const Checked<Totals> after = read_totals(stage, client->cpu_in_all());
+  const Checked<capture::LiveCounts> captured = live->stop();
+  for (const Checked<void>& step :
+       {end ? Checked<void>{} : Checked<void>(std::unexpected(end.error())), stage.servers->check_running(),
+        after ? Checked<void>{} : Checked<void>(std::unexpected(after.error())),
+        captured ? Checked<void>{} : Checked<void>(std::unexpected(captured.error()))}) {
+    if (!step) {
+      return std::unexpected(step.error());
+    }
+  }
+  const Checked<ClientCounts> counts = read_client_counts(request.files.json);
+  if (!counts) {
+    return std::unexpected(counts.error());
+  }
+  block.scheduled = counts->scheduled;
+  block.not_started = counts->not_started;
+  block.capture_packets = captured->received;
+  block.capture_dropped = captured->dropped_by_kernel + captured->dropped_by_interface;
+  block.partial = *end == ClientEnd::stopped;
+  result.cut_packets = captured->cut;
+  if (auto finished = finish_capture(*writer, request.files.key_log); !finished) {
+    return std::unexpected(finished.error());
+  }
+  for (const Host host : testbed::all_hosts) {
+    result.resources.push_back(resource_of(*before, *after, host, block));
+  }
+  return result;
+}
+
+Checked<std::uint64_t> warm_up(const Stage& stage, const std::vector<Cell>& cells, StopFlag& stop) {
+  std::uint64_t left = stage.spec->warmup_transactions;
+  std::uint64_t done = 0;
+  for (std::size_t at = 0; at < cells.size() && left > 0 && !stop.raised(); ++at) {
+    const std::uint64_t share = (left + cells.size() - at - 1) / (cells.size() - at);
+    ClientRequest request = request_of(stage, cells[at], PlannedBlock{}, fmt::format("warmup-{}", at));
+    request.warmup = static_cast<std::uint32_t>(share);
+    Checked<HeldClient> client = HeldClient::start(*stage.bed, request);
+    if (!client) {
+      return std::unexpected(client.error());
+    }
+    if (auto dismissed = client->dismiss(); !dismissed) {
+      return std::unexpected(dismissed.error());
+    }
+    left -= share;
+    done += share;
+  }
+  return done;
+}
+
+}  // namespace tlstrata::lab
