@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "base/complaint.h"
+#include "testbed/privileges.h"
 #include "testbed/process.h"
 
 namespace tlstrata::testbed {
@@ -37,19 +38,6 @@ inline constexpr std::array<Host, 3> all_hosts = {Host::client, Host::proxy, Hos
 
 // "client", "proxy", "origin": as resources.csv spells them.
 std::string_view host_name(Host host);
-
-enum class Privileges : std::uint8_t {
-  direct,          // the process has what the bed needs
-  user_namespace,  // it has it inside a user namespace of its own, where it is root and its files stay the user's
-};
-
-// Gives an ordinary user's process the rights over namespaces of its own. To be called before the process has a second
-// thread; it stays in the user namespace for its life. No-op where the rights are there.
-// Errors: user namespaces are off, limited or confined here; the remedy names the setting.
-Checked<Privileges> enter_user_namespace_if_needed();
-
-// Whether the calling thread has CAP_SYS_ADMIN, CAP_NET_ADMIN and CAP_NET_RAW.
-bool has_privileges();
 
 struct BedOptions {
   int mtu_bytes = 1500;
@@ -84,6 +72,8 @@ struct HostSettings {
   std::string congestion_control;  // "bbr"
   std::uint16_t first_port = 0;    // ephemeral range
   std::uint16_t last_port = 0;
+  // Off in every bed: what TCP learnt from one block's connections must not steer the next block's.
+  bool saves_tcp_metrics = false;
   std::vector<Interface> interfaces;  // client and origin have one, proxy has proxy-front and proxy-back
 };
 
@@ -114,7 +104,7 @@ class Bed {
                                          const SpawnOptions& options = {}) const;
 
   // Runs `function` to its end on a new thread whose network namespace is the host's and returns its value (flattened
-  // where that is a Checked). Threads and sockets that it makes are in that namespace too and may outlive the call.
+  // where that is a Checked). It must not throw. Threads and sockets that it makes are in that namespace too and may outlive the call.
   // /proc/net is the process's own namespace even there: read /proc/thread-self/net.
   template <typename Function>
   auto run_in(Host host, Function&& function) const;
@@ -125,6 +115,7 @@ class Bed {
  private:
   struct State;
   explicit Bed(std::unique_ptr<State> state);
+  Checked<void> set_up();
   [[nodiscard]] Checked<void> run_on_thread(Host host, const std::function<void()>& function) const;
 
   std::unique_ptr<State> state_;

@@ -35,11 +35,13 @@ struct SpawnOptions {
   // Empty: this program's own.
   std::filesystem::path working_directory;
   // Appended to, created with mode 0600; takes standard error and, unless pipe_output, standard output. Empty:
-  // /dev/null.
+  // standard error is kept in memory for log_tail(), standard output is dropped.
   std::filesystem::path log;
   // Standard output is a pipe that read_line() and read_all() read; it has to be read, or the child blocks.
   bool pipe_output = false;
-  // Standard input is a pipe that write_input() writes to; otherwise it is /dev/null.
+  // Standard error goes into that pipe too.
+  bool pipe_error = false;
+  // Standard input is a socket that write_input() writes to; otherwise it is /dev/null.
   bool pipe_input = false;
 };
 
@@ -92,7 +94,7 @@ class Process {
   // SIGKILL, for it and everything it started; waits for the end.
   ExitStatus kill();
 
-  // The last lines of SpawnOptions::log, for a Complaint; empty where there is no log.
+  // The last lines of what standard error said, from SpawnOptions::log or from memory, for a Complaint.
   [[nodiscard]] std::string log_tail(std::size_t lines = 5) const;
 
  private:

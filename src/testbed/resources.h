@@ -37,9 +37,6 @@ struct CpuTime {
 // workers. A process that forks and ends within the call may be missed.
 Checked<CpuTime> cpu_of(pid_t pid);
 
-// This process itself, all its threads; in a lab that is capture and analysis, never load.
-CpuTime cpu_of_self();
-
 struct InterfaceCounters {
   std::string name;
   std::uint64_t bytes_sent = 0;
