@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <span>
+#include <variant>
 
 #include "base/nanos.h"
 
@@ -29,13 +30,17 @@ enum class LinkType : std::uint16_t {
   linux_sll2 = 276,  // Linux cooked v2
 };
 
+// Stamps beyond this (the year 2116) are clamped to it, and to its negative, so that two stamps can be subtracted.
+inline constexpr Nanos max_time_ns = (Nanos{1} << 62) - 1;
+
 struct Packet {
   Nanos time_ns = 0;                   // stamp; 0 where the block has none (pcapng simple packet blocks)
   std::span<const std::uint8_t> data;  // the captured bytes, link header first
   std::uint32_t original_length = 0;   // bytes on the wire; more than data.size() where the snap length cut it
   LinkType link = LinkType::ethernet;
   std::uint32_t interface = 0;  // pcapng interface, counted over all sections of a file; 0 for pcap
-  std::uint64_t number = 0;     // 1 for the first packet of the input, as TShark's frame.number
+  std::uint64_t number = 0;  // 1 for the first packet of the input, as TShark's frame.number: blocks that TShark shows
+                             // as frames but that are no packets (custom, journal, system call) use one up too
 };
 
 // What a Decryption Secrets Block holds.
@@ -45,14 +50,18 @@ struct Secrets {
   std::span<const std::uint8_t> data;  // for tls_key_log: lines of an NSS key log
 };
 
-// What happened to the blocks and packets of an input; every one is in exactly one counter.
+// What an input yields, in the order of the file.
+using Item = std::variant<Packet, Secrets>;
+
+// What happened to the blocks and packets of an input; every one is in exactly one of the first five counters.
 struct FileCounts {
-  std::uint64_t packets = 0;          // yielded
-  std::uint64_t secrets = 0;          // Decryption Secrets Blocks yielded
-  std::uint64_t skipped_blocks = 0;   // pcapng blocks of types that carry no packet
-  std::uint64_t damaged_packets = 0;  // a packet record whose own lengths contradict each other
-  std::uint64_t reported_drops = 0;   // drops that the capturing kernel or tool reported (pcapng statistics blocks)
-  bool truncated = false;             // the input ends in mid-record
+  std::uint64_t packets = 0;           // yielded
+  std::uint64_t secrets = 0;           // Decryption Secrets Blocks yielded
+  std::uint64_t structure_blocks = 0;  // pcapng section headers, interface descriptions and statistics
+  std::uint64_t skipped_blocks = 0;    // pcapng blocks of any other type: name resolution, custom, unknown
+  std::uint64_t damaged_packets = 0;   // a packet block whose own lengths or interface contradict the file; not yielded
+  std::uint64_t reported_drops = 0;    // drops that the capturing kernel or tool reported (pcapng statistics blocks)
+  bool truncated = false;              // the input ends in mid-record
 };
 
 }  // namespace tlstrata::capture
