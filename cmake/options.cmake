@@ -8,6 +8,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(tlstrata_options INTERFACE -Wno-null-dereference -Wno-stringop-overflow -Wno-array-bounds
                          -Wno-restrict -Wno-maybe-uninitialized -Wno-dangling-reference)
 endif()
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  # std::to_array of IANA's registries expands to a fold longer than clang's default limit.
+  target_compile_options(tlstrata_options INTERFACE -fbracket-depth=1024)
+endif()
 if(CMAKE_BUILD_TYPE STREQUAL "Release")
   target_compile_definitions(tlstrata_options INTERFACE _FORTIFY_SOURCE=2)
 endif()
