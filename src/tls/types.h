@@ -6,6 +6,7 @@
 // (groups).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -78,7 +79,7 @@ struct ClientHello {
 
 // RFC 8446 section 4.1.3; also the HelloRetryRequest.
 struct ServerHello {
-  std::vector<std::uint8_t> random;
+  std::array<std::uint8_t, 32> random{};
   std::vector<std::uint8_t> session_id;
   std::uint16_t version = 0;  // selected: supported_versions, else legacy_version
   std::uint16_t cipher_suite = 0;

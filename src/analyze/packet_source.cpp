@@ -1,0 +1,115 @@
+#include "analyze/packet_source.h"
+
+#include <algorithm>
+#include <ranges>
+
+namespace tlstrata::analyze {
+
+Checked<PacketSource> PacketSource::open(const std::vector<std::string>& paths, tls::KeyLog* keys) {
+  PacketSource result;
+  result.keys_ = keys;
+  for (const std::string& path : paths) {
+    auto source = capture::FileSource::open(path);
+    if (!source) {
+      return std::unexpected(source.error());
+    }
+    result.files_.push_back({std::move(*source), std::nullopt, false, {}});
+  }
+  for (File& file : result.files_) {
+    if (auto first = result.advance(file); !first) {
+      return std::unexpected(first.error());
+    }
+  }
+  return result;
+}
+
+// Reads on to the file's next packet. An Error before any packet means that this is no capture.
+Checked<void> PacketSource::advance(File& file) {
+  file.ahead.reset();
+  while (!file.ended) {
+    auto item = file.source.next();
+    if (!item) {
+      file.ended = true;
+      const Complaint complaint = file.source.explain(item.error());
+      if (file.source.counts().packets == 0) {
+        return std::unexpected(complaint);
+      }
+      file.damage = complaint.what;
+      break;
+    }
+    if (!*item) {
+      file.ended = true;
+      break;
+    }
+    if (const auto* secrets = std::get_if<capture::Secrets>(&**item)) {
+      if (keys_ != nullptr && secrets->type == capture::Secrets::tls_key_log) {
+        keys_->feed(secrets->data);
+        keys_->finish();
+      }
+      continue;
+    }
+    file.ahead = std::get<capture::Packet>(**item);
+    break;
+  }
+  return {};
+}
+
+std::optional<capture::Packet> PacketSource::next() {
+  if (lent_) {
+    (void)advance(files_[*lent_]);  // an error after the first packet is kept as the file's damage
+    lent_.reset();
+  }
+  for (std::size_t i = 0; i < files_.size(); ++i) {
+    if (files_[i].ahead && (!lent_ || files_[i].ahead->time_ns < files_[*lent_].ahead->time_ns)) {
+      lent_ = i;
+    }
+  }
+  if (!lent_) {
+    return std::nullopt;
+  }
+  capture::Packet packet = *files_[*lent_].ahead;
+  packet.number = ++number_;
+  return packet;
+}
+
+bool PacketSource::can_reread() const {
+  return std::ranges::all_of(files_, [](const File& file) { return file.source.spans_stay(); });
+}
+
+capture::FileCounts PacketSource::counts() const {
+  capture::FileCounts sum;
+  for (const File& file : files_) {
+    const capture::FileCounts counts = file.source.counts();
+    sum.packets += counts.packets;
+    sum.secrets += counts.secrets;
+    sum.skipped_blocks += counts.skipped_blocks;
+    sum.damaged_packets += counts.damaged_packets;
+    sum.reported_drops += counts.reported_drops;
+    sum.truncated = sum.truncated || counts.truncated;
+  }
+  return sum;
+}
+
+std::uint64_t PacketSource::truncated_files() const {
+  return static_cast<std::uint64_t>(
+      std::ranges::count_if(files_, [](const File& file) { return file.source.counts().truncated; }));
+}
+
+std::vector<std::string> PacketSource::warnings() const {
+  std::vector<std::string> warnings;
+  for (const File& file : files_) {
+    if (file.source.counts().truncated) {
+      warnings.push_back(file.source.path() + ": the file ends in mid-record; what stands before was analysed");
+    }
+    if (!file.damage.empty()) {
+      warnings.push_back(file.source.path() + ": " + file.damage + "; what stands before was analysed");
+    }
+    if (file.source.counts().damaged_packets != 0) {
+      warnings.push_back(file.source.path() + ": packets whose own lengths contradict each other: " +
+                         std::to_string(file.source.counts().damaged_packets));
+    }
+  }
+  return warnings;
+}
+
+}  // namespace tlstrata::analyze

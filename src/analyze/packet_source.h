@@ -1,0 +1,53 @@
+// Several capture files as one input: packets merged by time, numbered in that order, secrets gathered.
+//
+// In:        paths, in any order.
+// Out:       next(): the packet with the earliest stamp among the files' next ones (a file's own order is never changed, as
+//            merged files may run backwards in time); secrets go to the key log as they come.
+// Ownership: a packet's bytes hold until the next call.
+// Errors:    Complaint where a file can't be opened or is no capture; damage later in a file ends that file with a warning.
+// Threads:   one an object.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/complaint.h"
+#include "capture/file_source.h"
+#include "capture/types.h"
+#include "tls/key_log.h"
+
+namespace tlstrata::analyze {
+
+class PacketSource {
+ public:
+  // `keys` gets the embedded secrets; null: they are passed over.
+  static Checked<PacketSource> open(const std::vector<std::string>& paths, tls::KeyLog* keys);
+
+  std::optional<capture::Packet> next();
+
+  // True where a second pass over the files is possible and cheap.
+  [[nodiscard]] bool can_reread() const;
+  // Sums over the files. Complete once next() has returned nothing.
+  [[nodiscard]] capture::FileCounts counts() const;
+  [[nodiscard]] std::uint64_t truncated_files() const;
+  [[nodiscard]] std::vector<std::string> warnings() const;
+
+ private:
+  struct File {
+    capture::FileSource source;
+    std::optional<capture::Packet> ahead;
+    bool ended = false;
+    std::string damage;  // why it ended early; empty: it did not
+  };
+
+  Checked<void> advance(File& file);
+
+  std::vector<File> files_;
+  std::optional<std::size_t> lent_;  // whose packet was given out last
+  tls::KeyLog* keys_ = nullptr;
+  std::uint64_t number_ = 0;
+};
+
+}  // namespace tlstrata::analyze

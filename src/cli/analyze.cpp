@@ -1,0 +1,184 @@
+// `tlstrata analyze`: captures and key logs in, five layers per transaction out.
+#include "analyze/analyze.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <thread>
+
+#include "base/text.h"
+#include "cli/cli.h"
+#include "lab/folder_analysis.h"
+#include "report/json.h"
+#include "report/manifest.h"
+#include "report/summary.h"
+#include "report/table.h"
+#include "report/transactions_csv.h"
+
+namespace tlstrata::cli {
+namespace {
+
+struct Arguments {
+  std::vector<std::string> captures;
+  std::vector<std::string> key_logs;
+  std::string transactions;
+  std::string json;
+  unsigned threads = 0;
+};
+
+report::Json counts_json(const analyze::Counts& counts) {
+  report::Json json;
+  json["packets"] = {{"read", counts.file.packets},
+                     {"tcp", counts.packets.tcp},
+                     {"no_connection", counts.packets.no_connection},
+                     {"not_ip", counts.packets.not_ip},
+                     {"not_tcp", counts.packets.not_tcp},
+                     {"quic", counts.packets.quic},
+                     {"dtls", counts.packets.dtls},
+                     {"fragments", counts.packets.fragments},
+                     {"fragments_dropped", counts.packets.fragments_dropped},
+                     {"malformed", counts.packets.malformed},
+                     {"cut_headers", counts.packets.cut_headers},
+                     {"unsupported_link", counts.packets.unsupported_link}};
+  json["file"] = {{"secrets", counts.file.secrets},
+                  {"skipped_blocks", counts.file.skipped_blocks},
+                  {"damaged_packets", counts.file.damaged_packets},
+                  {"reported_drops", counts.file.reported_drops},
+                  {"truncated", counts.truncated_files}};
+  json["key_log"] = {{"secrets", counts.keys.secrets},
+                     {"duplicates", counts.keys.duplicates},
+                     {"conflicts", counts.keys.conflicts},
+                     {"other", counts.keys.other},
+                     {"junk", counts.keys.junk}};
+  json["connections"] = counts.connections;
+  return json;
+}
+
+Checked<void> write_document(const std::string& where, const analyze::Analysis& analysis,
+                             const report::Summary& summary) {
+  report::Json document = report::open_document("analyze");
+  document["outcomes"] = report::to_json(analysis.counts.outcomes);
+  document["counts"] = counts_json(analysis.counts);
+  document["warnings"] = analysis.warnings;
+  document["summary"] = report::to_json(summary);
+  report::Json rows = report::Json::array();
+  for (const strata::Transaction& row : analysis.rows) {
+    rows.push_back(report::to_json(row));
+  }
+  document["transactions"] = std::move(rows);
+  return report::write_json(where, document);
+}
+
+void print_result(const analyze::Analysis& analysis, const report::Summary& summary) {
+  const bool on_terminal = isatty(STDOUT_FILENO) == 1;
+  fmt::print("{}", report::terminal_table(summary, {.colours = on_terminal, .columns = 100}));
+  fmt::print("\n{} transactions on {} connections: {}\n", analysis.rows.size(), analysis.counts.connections,
+             report::describe_outcomes(analysis.counts.outcomes));
+  const tcp::PacketCounts& packets = analysis.counts.packets;
+  fmt::print("{} packets: {} TCP", analysis.counts.file.packets, packets.tcp);
+  const std::initializer_list<std::pair<const char*, std::uint64_t>> others{
+      {"of no connection", packets.no_connection},
+      {"not IP", packets.not_ip},
+      {"not TCP", packets.not_tcp},
+      {"QUIC", packets.quic},
+      {"DTLS", packets.dtls},
+      {"IP fragments put together", packets.fragments},
+      {"IP fragments dropped", packets.fragments_dropped},
+      {"malformed", packets.malformed},
+      {"with cut headers", packets.cut_headers},
+      {"of an unsupported link type", packets.unsupported_link}};
+  for (const auto& [what, count] : others) {
+    if (count != 0) {
+      fmt::print(", {} {}", count, what);
+    }
+  }
+  fmt::print("\n");
+  const bool inferred = std::ranges::any_of(
+      analysis.rows, [](const strata::Transaction& row) { return row.boundary == strata::Boundary::inferred; });
+  if (inferred) {
+    fmt::print("boundaries of some rows are inferred from record sizes, not decrypted (column boundary)\n");
+  }
+}
+
+Checked<analyze::Analysis> analyse(const Arguments& arguments, bool is_folder) {
+  const unsigned hardware = std::max(1U, std::thread::hardware_concurrency());
+  const analyze::Options options{arguments.threads != 0 ? arguments.threads : hardware};
+  if (!is_folder) {
+    return analyze::run({arguments.captures, arguments.key_logs}, options);
+  }
+  const std::filesystem::path folder = arguments.captures.front();
+  auto manifest = report::read_manifest(folder / "manifest.json");
+  if (!manifest) {
+    return std::unexpected(manifest.error());
+  }
+  return lab::analyze_folder(folder, *manifest, options);
+}
+
+Checked<ExitCode> run(const Arguments& arguments) {
+  std::error_code ignored;
+  const bool any_folder = std::ranges::any_of(
+      arguments.captures, [&](const std::string& path) { return std::filesystem::is_directory(path, ignored); });
+  if (any_folder && arguments.captures.size() != 1) {
+    return std::unexpected(Complaint{"a result folder is analysed by itself", arguments.captures.front(),
+                                     "give one folder, or captures", ExitCode::usage});
+  }
+  auto analysis = analyse(arguments, any_folder);
+  if (!analysis) {
+    return std::unexpected(analysis.error());
+  }
+  for (const std::string& warning : analysis->warnings) {
+    fmt::print(stderr, "tlstrata: warning: {}\n", for_terminal(warning));
+  }
+  if (!arguments.transactions.empty()) {
+    if (auto written = report::write_transactions_csv(arguments.transactions, analysis->rows); !written) {
+      return std::unexpected(written.error());
+    }
+  }
+  const report::SummaryInput input{.rows = analysis->rows,
+                                   .grouping = any_folder ? report::Grouping::cell : report::Grouping::group};
+  const report::Summary summary = report::summarize(input);
+  if (!arguments.json.empty()) {
+    if (auto written = write_document(arguments.json, *analysis, summary); !written) {
+      return std::unexpected(written.error());
+    }
+  }
+  if (arguments.json != "-" && arguments.transactions != "-") {
+    print_result(*analysis, summary);
+  }
+  return ExitCode::fine;
+}
+
+}  // namespace
+
+void add_analyze(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("analyze", "Split the HTTPS transactions of captures into five layers");
+  auto arguments = std::make_shared<Arguments>();
+  command
+      ->add_option("CAPTURE", arguments->captures,
+                   "pcap or pcapng, plain, .gz or .zst; - for standard input; or a result folder")
+      ->required();
+  command->add_option("--keylog", arguments->key_logs, "Key log (SSLKEYLOGFILE); may be given several times")
+      ->type_name("FILE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->add_option("--transactions", arguments->transactions, "Write one row a transaction as CSV")
+      ->type_name("FILE");
+  command->add_option("--json", arguments->json, "Write everything as JSON; - for standard output")->type_name("FILE");
+  command
+      ->add_option("--threads", arguments->threads,
+                   "Worker threads; the result is the same for any number (default: all cores)")
+      ->type_name("N")
+      ->check(CLI::Range(1U, 256U));
+  command->footer(
+      "Examples:\n"
+      "  tlstrata analyze capture.pcapng                          keys embedded in the capture\n"
+      "  tlstrata analyze a.pcap b.pcap.gz --keylog keys.log      several files of one capture\n"
+      "  tcpdump -w - port 443 | tlstrata analyze -               from a pipe\n"
+      "  tlstrata analyze results/quick-... --transactions t.csv  a lab's folder again");
+  command->callback([arguments, &action] { action = [arguments] { return run(*arguments); }; });
+}
+
+}  // namespace tlstrata::cli

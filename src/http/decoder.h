@@ -1,0 +1,31 @@
+// The HTTP version that a connection speaks, and its reader.
+//
+// In:        select() with the negotiated ALPN where there is one; then as Http1: feed(), hole(), finish(). Without ALPN the
+//            client's first bytes decide (HTTP/2's connection preface, RFC 9113 section 3.4).
+// Out:       next(): Events.
+// Ownership: nothing of an Item is kept.
+// Errors:    none (http1.h, http2.h).
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <variant>
+
+#include "http/http1.h"
+#include "http/http2.h"
+
+namespace tlstrata::http {
+
+class Decoder {
+ public:
+  void select(std::string_view alpn);
+  void feed(const tls::Item& item);
+  void hole(tls::Role role);
+  void finish(bool clean);
+  Result<std::optional<Event>> next();
+
+ private:
+  std::variant<std::monostate, Http1, Http2> protocol_;
+};
+
+}  // namespace tlstrata::http

@@ -1,0 +1,75 @@
+// What one connection showed, boundary by boundary, before it is judged.
+//
+// Units:   stamps are the capture's; an absent stamp was not seen. Byte counts are TLS record bytes with their headers.
+// Source:  the boundaries of the five layers, docs/measurement.md.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "strata/transaction.h"
+#include "tcp/types.h"
+
+namespace tlstrata::strata {
+
+using tcp::Stamp;
+
+// One request and what became of it.
+struct Exchange {
+  std::uint64_t id = 0;  // HTTP/1: number on the connection; HTTP/2: stream identifier
+  Stamp request;
+  Stamp response;
+  Stamp response_end;
+  std::string method;
+  std::optional<std::uint16_t> status;
+  bool is_early = false;
+  bool abandoned = false;  // HTTP/2: reset before its response
+};
+
+struct Facts {
+  // TCP.
+  Stamp opened;  // first packet
+  Stamp syn;
+  Stamp syn_ack;
+  bool fast_open = false;  // the SYN carried data
+  Stamp reset;
+  std::array<bool, 2> fin{};  // by role
+  Stamp last_progress;        // newest packet that brought something new
+  tcp::CloseReason close = tcp::CloseReason::none;
+  Nanos capture_end_ns = 0;  // stamp of the input's last packet
+
+  // Losses of the capture, by direction.
+  bool missing_bytes = false;  // a gap stopped the reading of a direction
+  bool cut_bytes = false;      // the snap length did
+  bool unread_end = false;     // the capture ends in a hole
+
+  // TLS.
+  bool any_data = false;
+  bool not_tls = false;
+  bool unsupported = false;
+  bool malformed = false;
+  Stamp client_hello;
+  Stamp client_hello_complete;
+  Stamp second_client_hello_complete;
+  Stamp server_hello;
+  Stamp server_finished;            // completing packet
+  Stamp client_finished;            // completing packet
+  bool fatal_alert = false;         // before the handshake was complete
+  bool opaque_client_data = false;  // protected records that stayed closed, after the ServerHello
+  bool opaque_server_data = false;
+  Boundary boundary = Boundary::plaintext;
+
+  // HTTP.
+  bool not_http = false;
+  bool application_data = false;  // any, opened
+  std::vector<Exchange> exchanges;
+
+  Connection connection;
+};
+
+// The rows of a connection that is over: layers, parts, outcome. At least one.
+std::vector<Transaction> judge(const Facts& facts);
+
+}  // namespace tlstrata::strata

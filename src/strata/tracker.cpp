@@ -1,0 +1,373 @@
+#include "strata/tracker.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/iana.h"
+
+namespace tlstrata::strata {
+namespace {
+
+using tls::Role;
+
+constexpr std::uint16_t tls12 = 0x0303;
+constexpr std::uint16_t tls13 = 0x0304;
+constexpr std::uint8_t close_notify = 0;
+constexpr std::uint8_t user_canceled = 90;
+
+// A record that begins a handshake with this message: type 22, version 3.x, then the message's type.
+bool looks_like_hello(std::span<const std::uint8_t> bytes, std::uint8_t message) {
+  return bytes.size() >= 6 && bytes[0] == 22 && bytes[1] == 3 && bytes[5] == message;
+}
+
+bool is_server_port(std::uint16_t port) {
+  static constexpr std::array ports{443, 8443, 853, 465, 563, 636, 989, 990, 992, 993, 994, 995, 5061, 4433, 80, 8080};
+  return std::ranges::find(ports, static_cast<int>(port)) != ports.end();
+}
+
+}  // namespace
+
+Tracker::Tracker(const tls::KeyLog& keys, const tcp::Endpoints& endpoints) : endpoints_(endpoints), session_(keys) {
+  orient(Role::client, tcp::Side::a);
+  client_.reset();
+}
+
+Role Tracker::role_of(tcp::Side side) const {
+  return side == client_.value_or(tcp::Side::a) ? Role::client : Role::server;
+}
+
+// The side has this role.
+void Tracker::orient(Role role, tcp::Side side) {
+  client_ = role == Role::client ? side : tcp::other(side);
+  facts_.connection.client = endpoints_.side[tcp::index(*client_)];
+  facts_.connection.server = endpoints_.side[tcp::index(tcp::other(*client_))];
+}
+
+// Without a SYN: by the hello, else by the port.
+void Tracker::guess_orientation(const tcp::Event& event) {
+  if (looks_like_hello(event.bytes, 1)) {
+    orient(Role::client, event.side);
+    return;
+  }
+  if (looks_like_hello(event.bytes, 2)) {
+    orient(Role::server, event.side);
+    return;
+  }
+  const std::uint16_t port_a = endpoints_.side[0].port;
+  const std::uint16_t port_b = endpoints_.side[1].port;
+  const bool a_is_server = is_server_port(port_a) != is_server_port(port_b) ? is_server_port(port_a) : port_a < port_b;
+  orient(a_is_server ? Role::server : Role::client, tcp::Side::a);
+}
+
+void Tracker::feed(const tcp::Event& event) {
+  switch (event.kind) {
+    case tcp::EventKind::opened:
+      facts_.opened = event.first;
+      facts_.last_progress = event.first;
+      return;
+    case tcp::EventKind::syn:
+      if (!client_) {
+        orient(Role::client, event.side);
+      }
+      if (!facts_.syn.present() && role_of(event.side) == Role::client) {
+        facts_.syn = event.first;
+        facts_.fast_open = event.has_payload;
+      }
+      return;
+    case tcp::EventKind::syn_ack:
+      if (!client_) {
+        orient(Role::server, event.side);
+      }
+      if (!facts_.syn_ack.present() && role_of(event.side) == Role::server) {
+        facts_.syn_ack = event.first;
+        facts_.last_progress = event.first;
+      }
+      return;
+    case tcp::EventKind::data:
+      if (!client_) {
+        guess_orientation(event);
+      }
+      facts_.any_data = true;
+      facts_.last_progress = event.in_order;
+      session_.chunk(role_of(event.side), event.bytes, event.offset, event.first, event.in_order);
+      pump();
+      return;
+    case tcp::EventKind::gap:
+      session_.gap(role_of(event.side), event.offset, event.length, event.gap, event.in_order);
+      pump();
+      return;
+    case tcp::EventKind::fin:
+      facts_.fin[tls::index(role_of(event.side))] = true;
+      return;
+    case tcp::EventKind::reset:
+      facts_.reset = event.first;
+      return;
+    case tcp::EventKind::closed:
+      close(event.close);
+      return;
+  }
+}
+
+void Tracker::set_traffic(const tcp::Traffic& a, const tcp::Traffic& b) {
+  const bool a_is_client = role_of(tcp::Side::a) == Role::client;
+  facts_.connection.traffic = {a_is_client ? a : b, a_is_client ? b : a};
+}
+
+void Tracker::pump() {
+  while (true) {
+    auto item = session_.next();
+    if (!item || !*item) {
+      return;
+    }
+    take(**item);
+  }
+}
+
+void Tracker::take(const tls::Item& item) {
+  auto& begin = item.role == Role::client ? client_begin_ : server_begin_;
+  const bool is_record = item.kind != tls::Item::Kind::not_tls && item.kind != tls::Item::Kind::lost;
+  if (!begin && is_record) {
+    begin = item.record_begin;
+  }
+  switch (item.kind) {
+    case tls::Item::Kind::client_hello:
+      take_client_hello(item);
+      return;
+    case tls::Item::Kind::server_hello:
+      take_server_hello(item);
+      return;
+    case tls::Item::Kind::message:
+      take_message(item);
+      return;
+    case tls::Item::Kind::change_cipher_spec:
+      change_cipher_spec_[tls::index(item.role)] = true;
+      if (facts_.connection.tls_version != 0 && facts_.connection.tls_version <= tls12 && item.role == Role::server &&
+          !change_cipher_spec_[tls::index(Role::client)] && !saw_certificate_) {
+        facts_.connection.resumed = true;  // RFC 5246 figure 2: the abbreviated handshake
+      }
+      return;
+    case tls::Item::Kind::alert:
+      take_alert(item);
+      return;
+    case tls::Item::Kind::application_data:
+      facts_.application_data = true;
+      facts_.boundary = Boundary::decrypted;
+      http_.feed(item);
+      drain_http();
+      return;
+    case tls::Item::Kind::opaque:
+      take_opaque(item);
+      return;
+    case tls::Item::Kind::malformed:
+      facts_.malformed = true;
+      facts_.not_tls = facts_.not_tls || !facts_.server_hello.present();
+      return;
+    case tls::Item::Kind::not_tls:
+      facts_.not_tls = true;
+      return;
+    case tls::Item::Kind::lost:
+      take_gap(item.lost_reason);
+      return;
+  }
+}
+
+void Tracker::take_client_hello(const tls::Item& item) {
+  const tls::ClientHello& hello = *item.client_hello;
+  Connection& connection = facts_.connection;
+  if (!facts_.client_hello.present()) {
+    facts_.client_hello = item.first;
+    facts_.client_hello_complete = item.complete;
+    connection.client_hello_bytes = item.record_end - item.record_begin;
+    connection.server_name = hello.server_name;
+    for (const std::uint16_t group : hello.groups) {
+      if (!is_grease(group)) {
+        connection.offered_groups.push_back(group);
+      }
+    }
+    for (const tls::KeyShareEntry& share : hello.key_shares) {
+      if (!is_grease(share.group)) {
+        connection.key_shares.push_back(share.group);
+      }
+    }
+  } else if (connection.hrr && !facts_.second_client_hello_complete.present()) {
+    facts_.second_client_hello_complete = item.complete;
+  }
+}
+
+void Tracker::take_server_hello(const tls::Item& item) {
+  const tls::ServerHello& hello = *item.server_hello;
+  Connection& connection = facts_.connection;
+  if (hello.is_retry) {
+    connection.hrr = true;
+    return;
+  }
+  if (facts_.server_hello.present()) {
+    return;  // renegotiation
+  }
+  facts_.server_hello = item.first;
+  server_hello_begin_ = item.record_begin;
+  connection.tls_version = hello.version;
+  connection.cipher_suite = hello.cipher_suite;
+  connection.group = hello.group;
+  connection.resumed = hello.psk_identity.has_value();
+  if (hello.alpn) {
+    connection.alpn = *hello.alpn;
+    http_.select(connection.alpn);
+  }
+  facts_.unsupported = hello.version != tls12 && hello.version != tls13;
+}
+
+void Tracker::take_message(const tls::Item& item) {
+  switch (item.message_type) {
+    case tls::HandshakeType::encrypted_extensions:
+      if (session_.encrypted_extensions()) {
+        facts_.connection.alpn = session_.encrypted_extensions()->alpn;
+        facts_.connection.early_data = session_.encrypted_extensions()->accepts_early_data;
+        http_.select(facts_.connection.alpn);
+      }
+      return;
+    case tls::HandshakeType::certificate:
+    case tls::HandshakeType::compressed_certificate:
+      saw_certificate_ = saw_certificate_ || item.role == Role::server;
+      return;
+    case tls::HandshakeType::finished:
+      facts_.boundary = Boundary::decrypted;
+      take_finished(item.role, item.complete, item.record_end);
+      return;
+    default:
+      return;
+  }
+}
+
+void Tracker::take_finished(Role role, Stamp complete, std::uint64_t record_end) {
+  Connection& connection = facts_.connection;
+  if (role == Role::server && !facts_.server_finished.present()) {
+    facts_.server_finished = complete;
+    connection.server_flight_bytes = record_end - server_hello_begin_;
+    connection.server_handshake_bytes = record_end - server_begin_.value_or(server_hello_begin_);
+  } else if (role == Role::client && !facts_.client_finished.present()) {
+    facts_.client_finished = complete;
+    connection.client_handshake_bytes = record_end - client_begin_.value_or(0);
+  }
+}
+
+void Tracker::take_opaque(const tls::Item& item) {
+  const bool is_tls12 = facts_.server_hello.present() && facts_.connection.tls_version <= tls12;
+  if (is_tls12 && item.content_type == tls::ContentType::handshake && change_cipher_spec_[tls::index(item.role)]) {
+    // The first protected record behind the ChangeCipherSpec holds the Finished, seen from outside.
+    take_finished(item.role, item.complete, item.record_end);
+    return;
+  }
+  if (item.is_early || item.content_type != tls::ContentType::application_data) {
+    return;
+  }
+  if (facts_.application_data) {
+    http_.hole(item.role);
+  }
+  (item.role == Role::client ? facts_.opaque_client_data : facts_.opaque_server_data) = true;
+}
+
+void Tracker::take_alert(const tls::Item& item) {
+  const bool is_closure = item.alert.description == close_notify || item.alert.description == user_canceled;
+  // TLS 1.3 ignores the level: every alert but the closure ones is fatal (RFC 8446 section 6).
+  const bool is_fatal =
+      !is_closure && (item.alert.level == 2 || facts_.connection.tls_version >= tls13 || item.is_encrypted);
+  if (is_fatal && !facts_.client_finished.present()) {
+    facts_.fatal_alert = true;
+  }
+  if (item.role == Role::server && item.alert.description == close_notify) {
+    closed_cleanly_ = true;
+  }
+}
+
+void Tracker::take_gap(tcp::GapReason reason) {
+  switch (reason) {
+    case tcp::GapReason::snap_length:
+      facts_.cut_bytes = true;
+      return;
+    case tcp::GapReason::capture_ended:
+      facts_.unread_end = true;
+      return;
+    case tcp::GapReason::not_captured:
+    case tcp::GapReason::none:
+      facts_.missing_bytes = true;
+      return;
+  }
+}
+
+void Tracker::drain_http() {
+  while (true) {
+    auto event = http_.next();
+    if (!event || !*event) {
+      return;
+    }
+    take(**event);
+  }
+}
+
+Exchange* Tracker::find(std::uint64_t id) {
+  const auto found = std::ranges::find(facts_.exchanges.rbegin(), facts_.exchanges.rend(), id, &Exchange::id);
+  return found == facts_.exchanges.rend() ? nullptr : &*found;
+}
+
+void Tracker::take(const http::Event& event) {
+  Exchange* exchange = find(event.exchange);
+  if (exchange == nullptr && (event.kind == http::Event::Kind::request || event.kind == http::Event::Kind::response)) {
+    exchange = &facts_.exchanges.emplace_back();
+    exchange->id = event.exchange;
+  }
+  switch (event.kind) {
+    case http::Event::Kind::request:
+      exchange->request = event.first;
+      exchange->method = event.method;
+      exchange->is_early = event.is_early;
+      return;
+    case http::Event::Kind::response:
+      if (!exchange->response.present()) {
+        exchange->response = event.first;
+        exchange->status = event.status;
+      }
+      return;
+    case http::Event::Kind::response_end:
+      if (exchange != nullptr) {
+        exchange->response_end = event.first;
+      }
+      return;
+    case http::Event::Kind::abandoned:
+      if (exchange != nullptr) {
+        exchange->abandoned = true;
+      }
+      return;
+    case http::Event::Kind::not_http:
+      facts_.not_http = true;
+      return;
+  }
+}
+
+void Tracker::close(tcp::CloseReason reason) {
+  facts_.close = reason;
+  session_.finish();
+  pump();
+  http_.finish(closed_cleanly_ || facts_.fin[tls::index(Role::server)]);
+  drain_http();
+  if (!client_) {
+    orient(Role::client, tcp::Side::a);
+  }
+  // A response whose request was lost in a hole is no transaction that can be timed; the hole is told by the outcome.
+  std::erase_if(facts_.exchanges, [](const Exchange& exchange) { return !exchange.request.present(); });
+  facts_.connection.start_ns = facts_.syn.present() ? facts_.syn.time_ns : facts_.opened.time_ns;
+  for (Transaction& row : judge(facts_)) {
+    rows_.push_back(std::move(row));
+  }
+}
+
+Result<std::optional<Transaction>> Tracker::next() {
+  if (rows_.empty()) {
+    return std::optional<Transaction>{};
+  }
+  std::optional<Transaction> row = std::move(rows_.front());
+  rows_.pop_front();
+  return row;
+}
+
+}  // namespace tlstrata::strata

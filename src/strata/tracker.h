@@ -1,0 +1,64 @@
+// One connection's life: TCP events in, transactions out.
+//
+// In:        every tcp::Event of one connection, in order: feed(). After `closed`, next() yields the rows.
+// Out:       Transactions, at least one a connection (design: exactly one outcome each).
+// Ownership: nothing of an event is kept beyond feed(); the KeyLog must outlive the tracker.
+// Errors:    none: what goes wrong with a connection is its outcome.
+// Threads:   one at a time an object.
+// Source:    docs/measurement.md (layers and outcomes).
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+
+#include "base/result.h"
+#include "http/decoder.h"
+#include "strata/facts.h"
+#include "tls/session.h"
+
+namespace tlstrata::strata {
+
+class Tracker {
+ public:
+  Tracker(const tls::KeyLog& keys, const tcp::Endpoints& endpoints);
+
+  void feed(const tcp::Event& event);
+  // At the end of the connection: the segments each side sent, and the stamp of the input's last packet so far.
+  void set_traffic(const tcp::Traffic& a, const tcp::Traffic& b);
+  void set_capture_end(Nanos time_ns) { facts_.capture_end_ns = time_ns; }
+  Result<std::optional<Transaction>> next();
+
+ private:
+  [[nodiscard]] tls::Role role_of(tcp::Side side) const;
+  void orient(tls::Role role, tcp::Side side);
+  void guess_orientation(const tcp::Event& event);
+  void pump();
+  void take(const tls::Item& item);
+  void take_client_hello(const tls::Item& item);
+  void take_server_hello(const tls::Item& item);
+  void take_message(const tls::Item& item);
+  void take_opaque(const tls::Item& item);
+  void take_alert(const tls::Item& item);
+  void take_finished(tls::Role role, Stamp complete, std::uint64_t record_end);
+  void take_gap(tcp::GapReason reason);
+  void take(const http::Event& event);
+  void drain_http();
+  void close(tcp::CloseReason reason);
+  Exchange* find(std::uint64_t id);
+
+  Facts facts_;
+  tcp::Endpoints endpoints_;
+  std::optional<tcp::Side> client_;  // which end is the client, once known
+  tls::Session session_;
+  http::Decoder http_;
+  std::array<bool, 2> change_cipher_spec_{};   // by role
+  std::optional<std::uint64_t> client_begin_;  // stream offset of the first record, by role
+  std::optional<std::uint64_t> server_begin_;
+  std::uint64_t server_hello_begin_ = 0;
+  bool saw_certificate_ = false;
+  bool closed_cleanly_ = false;
+  std::deque<Transaction> rows_;
+};
+
+}  // namespace tlstrata::strata

@@ -1,0 +1,27 @@
+// Parses the handshake messages that boundaries and columns need.
+//
+// In:        message bodies (without the 4-byte handshake header).
+// Out:       ClientHello, ServerHello, the ALPN of EncryptedExtensions, certificate chain bytes.
+// Errors:    truncated, malformed, as the RFC's vectors demand. Unknown extensions are skipped.
+// Source:    RFC 8446 sections 4.1.2, 4.1.3, 4.2, 4.3.1, 4.4.2; RFC 7301 (ALPN); RFC 6066 (SNI).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "base/result.h"
+#include "tls/types.h"
+
+namespace tlstrata::tls {
+
+struct EncryptedExtensions {
+  std::string alpn;  // empty: none
+  bool accepts_early_data = false;
+};
+
+Result<ClientHello> parse_client_hello(std::span<const std::uint8_t> body);
+Result<ServerHello> parse_server_hello(std::span<const std::uint8_t> body);
+Result<EncryptedExtensions> parse_encrypted_extensions(std::span<const std::uint8_t> body);
+
+}  // namespace tlstrata::tls

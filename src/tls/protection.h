@@ -1,0 +1,66 @@
+// One direction's record protection under one key: opens records.
+//
+// In:        a traffic secret (TLS 1.3) or the key block's share (TLS 1.2), then records in order.
+// Out:       plaintext with its inner content type.
+// Ownership: the plaintext holds until the next call of open(). Owns the keys.
+// Errors:    std::nullopt where the tag does not verify: the sequence number stays. Records that were on the wire but
+// can't
+//            be opened (damaged, skipped) are announced with pass(), so that the next one is tried with the right
+//            number.
+// Source:    RFC 8446 sections 5.2, 5.3, 7.2 (next generation), 7.3; RFC 5246 section 6.2.3.3; RFC 5288; RFC 7905.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+#include "ossl/aead.h"
+#include "tls/key_log.h"
+#include "tls/record.h"
+#include "tls/suites.h"
+
+namespace tlstrata::tls {
+
+struct Plaintext {
+  ContentType type = ContentType::application_data;
+  std::span<const std::uint8_t> bytes;
+  std::uint32_t record_offset = 0;  // of the first plaintext byte's ciphertext within the record, header included
+};
+
+class Protection {
+ public:
+  // TLS 1.3: key and IV from the traffic secret.
+  static Result<Protection> from_secret(const SuiteParameters& suite, std::span<const std::uint8_t> secret);
+  // TLS 1.2: key and the implicit part of the nonce (4 bytes, 12 for ChaCha20-Poly1305).
+  static Result<Protection> from_key_block(const SuiteParameters& suite, std::span<const std::uint8_t> key,
+                                           std::span<const std::uint8_t> implicit_nonce);
+
+  std::optional<Plaintext> open(const Record& record);
+  void pass() { ++passed_; }
+
+  // TLS 1.3: the keys after a KeyUpdate.
+  [[nodiscard]] Result<void> update();
+  // TLS 1.3: other keys in the same object.
+  [[nodiscard]] Result<void> rekey(std::span<const std::uint8_t> secret);
+
+  [[nodiscard]] std::uint64_t opened() const { return opened_; }
+
+ private:
+  Protection(const SuiteParameters& suite, ossl::Aead aead) : suite_(suite), aead_(std::move(aead)) {}
+
+  std::optional<Plaintext> open_at(const Record& record, std::uint64_t sequence);
+
+  SuiteParameters suite_;
+  ossl::Aead aead_;
+  std::array<std::uint8_t, ossl::aead_nonce_size> iv_{};
+  Secret secret_;
+  std::uint64_t sequence_ = 0;
+  std::uint64_t passed_ = 0;
+  std::uint64_t opened_ = 0;
+  std::vector<std::uint8_t> plaintext_;
+};
+
+}  // namespace tlstrata::tls

@@ -1,0 +1,144 @@
+// One connection's TLS: both directions' streams to handshake messages, alerts and application data.
+//
+// In:        chunk() and gap() per direction, in the capture's order; after each, next() until it has nothing more (it then
+//            keeps what it needs, so the fed bytes may go); finish() at the end, then next() again.
+// Out:       Items in the order in which they could be understood: a direction waits for the other where its keys depend on
+//            it (a client's encrypted records for the ServerHello), at most `stall_limit` bytes.
+// Ownership: an Item's pointers and spans hold until the next call of any function. The KeyLog must outlive the session.
+// Errors:    none: what can't be read is an Item too (not_tls, lost, malformed), and that direction ends.
+// Threads:   one at a time an object; sessions of different threads may share a KeyLog that no longer changes.
+// Source:    RFC 8446; RFC 5246. Keys change by direction (RFC 8446 appendix A):
+//
+//   client's records                                server's records
+//   plaintext   ClientHello [second ClientHello]    plaintext    [HelloRetryRequest] ServerHello
+//   early       0-RTT data, EndOfEarlyData          handshake    EncryptedExtensions ... Finished
+//   handshake   [Certificate ...] Finished          application  tickets, responses, KeyUpdate -> next generation
+//   application requests, KeyUpdate -> next generation
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <span>
+
+#include "base/result.h"
+#include "tls/hello.h"
+#include "tls/key_log.h"
+#include "tls/messages.h"
+#include "tls/protection.h"
+#include "tls/record.h"
+#include "tls/types.h"
+
+namespace tlstrata::tls {
+
+struct Item {
+  enum class Kind : std::uint8_t {
+    client_hello,  // `client_hello`; the second one after a retry too
+    server_hello,  // `server_hello`; the HelloRetryRequest too
+    message,       // any other handshake message: `message_type`
+    change_cipher_spec,
+    alert,
+    application_data,  // `plaintext`; `is_early` for 0-RTT
+    opaque,            // a protected record that was not opened; TLS 1.2's Finished too where its key is unknown
+    malformed,         // a handshake message that breaks the RFC's rules
+    not_tls,           // the direction's stream is no TLS from here on
+    lost,              // the capture lacks bytes that hide where records begin
+  };
+  Kind kind = Kind::message;
+  Role role = Role::client;
+  ContentType content_type = ContentType::handshake;  // of the record; inside the protection where it was opened
+  Stamp first;                                        // the packet that first carried its first byte
+  Stamp complete;                                     // the packet that completed it
+  std::uint64_t record_begin = 0;                     // stream offsets of the records that hold it
+  std::uint64_t record_end = 0;
+  const ClientHello* client_hello = nullptr;
+  const ServerHello* server_hello = nullptr;
+  HandshakeType message_type = HandshakeType::finished;
+  std::uint32_t message_size = 0;  // with the 4-byte header
+  Alert alert;
+  std::span<const std::uint8_t> plaintext;  // application_data
+  std::uint32_t record_offset = 0;          // of the plaintext's first byte within the record
+  RecordPosition position;                  // application_data, opaque
+  bool is_early = false;
+  bool is_encrypted = false;
+  tcp::GapReason lost_reason = tcp::GapReason::none;
+  std::span<const std::uint8_t> start;  // not_tls: the stream's bytes from there
+
+  // application_data: the packet that first carried the plaintext byte at `offset`; the record's own where it is the first.
+  [[nodiscard]] Stamp first_at(std::uint64_t offset) const {
+    return offset == 0 ? position.first() : position.first_at(position.begin + record_offset + offset);
+  }
+};
+
+class Session {
+ public:
+  static constexpr std::size_t stall_limit = std::size_t{1} << 20U;
+
+  explicit Session(const KeyLog& keys) : keys_(&keys) {}
+
+  void chunk(Role role, std::span<const std::uint8_t> bytes, std::uint64_t offset, Stamp first, Stamp in_order);
+  void gap(Role role, std::uint64_t offset, std::uint64_t length, tcp::GapReason reason, Stamp stamp);
+  Result<std::optional<Item>> next();
+  void finish() { finishing_ = true; }
+
+  // True once the ServerHello was seen and the key log has what its application data needs.
+  [[nodiscard]] bool has_keys() const { return has_keys_; }
+  [[nodiscard]] const std::optional<EncryptedExtensions>& encrypted_extensions() const { return encrypted_extensions_; }
+  // The direction ends within a record.
+  [[nodiscard]] bool in_record(Role role) const { return side(role).records.in_record(); }
+
+ private:
+  enum class Epoch : std::uint8_t { plaintext, early, handshake, application };
+
+  struct Direction {
+    explicit Direction(Role role) : records(role) {}
+    RecordReader records;
+    MessageReader messages;
+    std::optional<Protection> protection;
+    Epoch epoch = Epoch::plaintext;
+    bool saw_change_cipher_spec = false;
+    bool finished = false;  // its handshake Finished was seen (post-handshake ones don't count)
+    bool ended = false;     // nothing more will be read
+    bool lost_told = false;
+    std::uint32_t failures = 0;  // records in a row whose tag did not verify
+    bool messages_encrypted = false;
+  };
+
+  [[nodiscard]] Direction& side(Role role) { return directions_[index(role)]; }
+  [[nodiscard]] const Direction& side(Role role) const { return directions_[index(role)]; }
+  [[nodiscard]] bool must_wait(Role role, std::uint8_t next_type) const;
+  std::optional<Item> advance(Role role);
+  std::optional<Item> next_message(Role role);
+  std::optional<Item> take_record(Role role, const Record& record);
+  std::optional<Item> take_protected(Role role, const Record& record);
+  std::optional<Item> take_plaintext(Role role, const Record& record, const Plaintext& plaintext);
+  std::optional<Item> open_early(const Record& record);
+  [[nodiscard]] Item describe(Item::Kind kind, Role role, const Record& record) const;
+  Item lose(Role role, const Record& record);
+  Item take_message(Role role, const Message& message);
+  void take_client_hello(Item& item, const Message& message);
+  void take_server_hello(Item& item, const Message& message);
+  void take_finished(Role role);
+  void start_handshake_keys();
+  void start_tls12_keys();
+  void key(Role role, SecretKind kind, Epoch epoch);
+  void stop_opening(Role role);
+  [[nodiscard]] bool is_protected(Role role, const Record& record) const;
+  [[nodiscard]] bool is_tls13() const { return server_hello_ && version_ >= 0x0304; }
+
+  const KeyLog* keys_;
+  std::array<Direction, 2> directions_{Direction(Role::client), Direction(Role::server)};
+  std::optional<ClientHello> client_hello_;  // the newest
+  std::optional<ServerHello> server_hello_;  // the real one, not the retry
+  ServerHello shown_server_hello_;           // what the newest Item points to
+  std::optional<EncryptedExtensions> encrypted_extensions_;
+  std::optional<SuiteParameters> suite_;
+  const ConnectionSecrets* secrets_ = nullptr;
+  std::uint16_t version_ = 0;
+  bool retried_ = false;
+  bool has_keys_ = false;
+  bool finishing_ = false;
+  bool mid_connection_ = false;  // starts with protected records: no handshake to learn from
+};
+
+}  // namespace tlstrata::tls

@@ -1,0 +1,24 @@
+// What a cipher suite's code point says about protecting records.
+//
+// Source: RFC 8446 section B.4, RFC 5288/5289 (GCM), RFC 6655/7251 (CCM), RFC 7905 (ChaCha20-Poly1305). Suites that are
+// not
+//         AEADs, or not listed here, have no parameters: their records stay closed.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "ossl/aead.h"
+#include "ossl/digest.h"
+
+namespace tlstrata::tls {
+
+struct SuiteParameters {
+  ossl::AeadAlgorithm aead = ossl::AeadAlgorithm::aes_128_gcm;
+  ossl::Digest digest = ossl::Digest::sha256;
+  bool is_tls13 = false;
+};
+
+std::optional<SuiteParameters> suite_parameters(std::uint16_t code_point);
+
+}  // namespace tlstrata::tls
