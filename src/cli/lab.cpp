@@ -1,0 +1,226 @@
+// `tlstrata lab`: an experiment from its specification to its result folder.
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/text.h"
+#include "base/units.h"
+#include "cli/cli.h"
+#include "io/stop_signals.h"
+#include "lab/run.h"
+#include "lab/spec.h"
+#include "lab/warnings.h"
+#include "report/json.h"
+#include "report/table.h"
+
+namespace tlstrata::cli {
+namespace {
+
+constexpr const char* description =
+    "Runs an experiment: real HTTPS transactions through a real proxy in random interleaved blocks, captured, "
+    "decrypted\n"
+    "and split into five layers. Writes a result folder and prints its path last.\n\n"
+    "Examples:\n"
+    "  tlstrata lab                                the built-in experiment `quick`, about a minute\n"
+    "  tlstrata lab --show-spec quick > mine.toml  a start for one of your own\n"
+    "  tlstrata lab mine.toml --out results --seed 7\n"
+    "  tlstrata lab mine.toml --json - | jq .cells\n\n"
+    "Ctrl-C ends it cleanly: what was measured by then is kept, analysed and marked partial. Exit codes: 0 fine, 1 "
+    "some\n"
+    "transactions failed (see --max-failures), packets were lost or the run is partial, 2 usage, 3 it could not be "
+    "run.\n";
+
+struct LabArguments {
+  std::string spec = "quick";
+  std::string out = "results";
+  std::string json;
+  std::string shown;                  // --show-spec
+  std::optional<std::uint64_t> seed;  // absent: the specification's
+  std::uint64_t max_failures = 0;
+  bool list = false;
+  bool keep_work = false;
+};
+
+const char* environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+// One line on a terminal's standard error, written over and over; nothing in a pipe.
+class ProgressLine {
+ public:
+  ~ProgressLine() { clear(); }
+
+  void show(const lab::Progress& progress) {
+    if (!is_terminal_) {
+      return;
+    }
+    std::string line;
+    switch (progress.phase) {
+      case lab::Phase::setup:
+        line = "starting hosts, origin and proxy";
+        break;
+      case lab::Phase::warm_up:
+        line = "warming up";
+        break;
+      case lab::Phase::blocks:
+        line = fmt::format("block {} of {}, {} left: {}", progress.done + 1, progress.total,
+                           format_duration(progress.left_ns), for_terminal(progress.cell));
+        break;
+      case lab::Phase::analysis:
+        line = "analysing the captures";
+        break;
+    }
+    fmt::print(stderr, "\r\x1b[K{}", line);
+    shown_ = true;
+  }
+
+  void clear() {
+    if (shown_) {
+      fmt::print(stderr, "\r\x1b[K");
+      shown_ = false;
+    }
+  }
+
+ private:
+  bool is_terminal_ = isatty(STDERR_FILENO) == 1;
+  bool shown_ = false;
+};
+
+ExitCode list_specs() {
+  for (const lab::BuiltinSpec& spec : lab::builtin_specs()) {
+    const Checked<lab::Spec> parsed = lab::parse_spec(spec.text, spec.name);
+    if (parsed) {
+      const std::size_t cells = parsed->groups.size() * parsed->responses.size();
+      fmt::print("{:<12} {} cells, {} blocks of {} each at {}/s\n", spec.name, cells, parsed->blocks,
+                 format_duration(parsed->block_ns), parsed->rate);
+    }
+  }
+  return ExitCode::fine;
+}
+
+Checked<ExitCode> show_spec(const std::string& name) {
+  std::string names;
+  for (const lab::BuiltinSpec& spec : lab::builtin_specs()) {
+    if (spec.name == name) {
+      fmt::print("{}", spec.text);
+      return ExitCode::fine;
+    }
+    names += (names.empty() ? "" : ", ") + std::string(spec.name);
+  }
+  return std::unexpected(Complaint{"there is no such built-in specification", name, "name one of: " + names});
+}
+
+std::size_t terminal_columns() {
+  winsize size{};
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 100;
+}
+
+Checked<lab::RunOptions> options_of(const LabArguments& arguments) {
+  Checked<lab::SpecText> text = lab::load_spec_text(arguments.spec);
+  if (!text) {
+    return std::unexpected(text.error());
+  }
+  Checked<lab::Spec> spec = lab::parse_spec(text->text, text->where);
+  if (!spec) {
+    return std::unexpected(spec.error());
+  }
+  lab::RunOptions options;
+  options.spec = std::move(*spec);
+  options.spec_text = std::move(text->text);
+  if (arguments.seed) {
+    options.spec.seed = *arguments.seed;
+    options.spec_text = fmt::format("# Run with --seed {}.\n", *arguments.seed) + options.spec_text;
+  }
+  std::error_code error;
+  options.out = arguments.out;
+  options.program = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (error) {
+    return std::unexpected(Complaint{"cannot find this program's own file", "/proc/self/exe", "mount /proc"});
+  }
+  // ./run setup puts a private nginx below the checkout; the program is in its build/<preset>.
+  const std::filesystem::path build = options.program.parent_path();
+  options.nginx = {environment("TLSTRATA_NGINX"), {build.parent_path().parent_path(), build}, environment("PATH")};
+  options.keep_work = arguments.keep_work;
+  return options;
+}
+
+Checked<void> print_result(const lab::RunResult& result, const std::string& json) {
+  if (!json.empty()) {
+    report::Json document = report::open_document("lab");
+    document["folder"] = result.folder.string();
+    document["partial"] = result.partial;
+    document["warnings"] = result.warnings;
+    document.update(report::to_json(result.results.summary));
+    if (auto written = report::write_json(json, document); !written || json == "-") {
+      return written;
+    }
+  }
+  const bool is_terminal = isatty(STDOUT_FILENO) == 1;
+  fmt::print("{}\n{}\n", report::terminal_table(result.results.summary, {is_terminal, terminal_columns()}),
+             for_terminal(result.folder.string()));
+  return {};
+}
+
+Checked<ExitCode> run_lab(const LabArguments& arguments) {
+  if (arguments.list) {
+    return list_specs();
+  }
+  if (!arguments.shown.empty()) {
+    return show_spec(arguments.shown);
+  }
+  Checked<lab::RunOptions> options = options_of(arguments);
+  if (!options) {
+    return std::unexpected(options.error());
+  }
+  const Result<io::StopSignals> stop = io::StopSignals::create();
+  if (!stop) {
+    return std::unexpected(complain(stop.error(), "signals", "see tlstrata doctor"));
+  }
+  options->stop = &*stop;
+  ProgressLine line;
+  options->progress = [&line](const lab::Progress& progress) { line.show(progress); };
+  const Checked<lab::RunResult> result = lab::run(*options);
+  line.clear();
+  if (!result) {
+    return std::unexpected(result.error());
+  }
+  for (const std::string& warning : result->warnings) {
+    fmt::print(stderr, "tlstrata: warning: {}\n", for_terminal(warning));
+  }
+  if (auto printed = print_result(*result, arguments.json); !printed) {
+    return std::unexpected(printed.error());
+  }
+  const bool lost = !result->warnings.empty() && lab::failed_transactions(result->results.summary) == 0;
+  const bool failed = lab::failed_transactions(result->results.summary) > arguments.max_failures;
+  return lost || failed || result->partial ? ExitCode::failed : ExitCode::fine;
+}
+
+}  // namespace
+
+void add_lab(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("lab", "Runs an experiment and writes a result folder");
+  command->description(description);
+  auto arguments = std::make_shared<LabArguments>();
+  command->add_option("spec", arguments->spec, "a TOML file, or a built-in specification's name")
+      ->capture_default_str();
+  command->add_option("--out", arguments->out, "folder of all results")->type_name("DIR")->capture_default_str();
+  command->add_option("--seed", arguments->seed, "of the blocks' order, instead of the specification's")
+      ->type_name("N");
+  command->add_option("--max-failures", arguments->max_failures, "more transactions than these that fail: exit code 1")
+      ->type_name("N")
+      ->capture_default_str();
+  command->add_option("--json", arguments->json, "the summary as JSON; - for standard output")->type_name("FILE");
+  command->add_flag("--keep-work", arguments->keep_work, "keep keys, logs and configurations in the result's .work");
+  command->add_flag("--list", arguments->list, "list the built-in specifications");
+  command->add_option("--show-spec", arguments->shown, "print a built-in specification")->type_name("NAME");
+  command->callback([arguments, &action] { action = [arguments] { return run_lab(*arguments); }; });
+}
+
+}  // namespace tlstrata::cli

@@ -1,0 +1,278 @@
+#include "lab/run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+#include <iterator>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "analyze/analyze.h"
+#include "base/version.h"
+#include "io/clock.h"
+#include "io/output_file.h"
+#include "lab/block.h"
+#include "lab/folder_analysis.h"
+#include "lab/machine.h"
+#include "lab/manifest.h"
+#include "lab/warnings.h"
+#include "lab/workspace.h"
+#include "ossl/version.h"
+#include "report/output_file.h"
+#include "report/resources_csv.h"
+#include "report/transactions_csv.h"
+#include "testbed/privileges.h"
+
+namespace tlstrata::lab {
+namespace {
+
+namespace fs = std::filesystem;
+
+// How often the manifest is written anew while blocks run: what a killed run leaves is at most this old.
+constexpr Nanos manifest_period_ns = 2 * nanos_per_second;
+
+std::string utc_text(const char* format) {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  std::array<char, 32> text{};
+  return std::string(text.data(), std::strftime(text.data(), text.size(), format, &utc));
+}
+
+// The clients' own rows, block after block, under one header.
+Checked<void> join_client_rows(const std::vector<fs::path>& files, const fs::path& path) {
+  Checked<io::OutputFile> output = io::OutputFile::create(path.string());
+  if (!output) {
+    return std::unexpected(output.error());
+  }
+  bool first = true;
+  for (const fs::path& file : files) {
+    const Checked<std::string> text = report::read_file(file, "run again with --keep-work");
+    if (!text) {
+      return std::unexpected(text.error());
+    }
+    std::string_view rows = *text;
+    if (!first) {
+      rows.remove_prefix(std::min(rows.size(), rows.find('\n') + 1));
+    }
+    first = false;
+    if (auto written = output->write(rows); !written) {
+      return written;
+    }
+  }
+  return output->finish();
+}
+
+class Experiment {
+ public:
+  Experiment(const RunOptions& options, Workspace workspace)
+      : options_(options), workspace_(std::move(workspace)), plan_(make_plan(options.spec)), stop_(options.stop) {}
+
+  Checked<RunResult> run(testbed::Privileges privileges);
+
+ private:
+  Checked<void> set_up(testbed::Privileges privileges);
+  Checked<void> measure();
+  void add(BlockResult block);
+  Checked<void> write_measured();
+  Checked<RunResult> evaluate();
+  void tell(Phase phase, std::string cell = {}) const;
+  [[nodiscard]] Nanos left_ns() const;
+  [[nodiscard]] const fs::path& folder() const { return workspace_.folder(); }
+
+  const RunOptions& options_;
+  Workspace workspace_;
+  Plan plan_;
+  StopFlag stop_;
+  Manifest manifest_;
+  std::optional<testbed::Bed> bed_;  // before the servers: they must not outlive it
+  std::optional<Servers> servers_;
+  std::vector<report::Resource> resources_;
+  std::vector<fs::path> client_rows_;
+  std::uint64_t cut_packets_ = 0;
+  Nanos blocks_began_ns_ = 0;  // CLOCK_MONOTONIC
+  Nanos manifest_written_ns_ = 0;
+};
+
+void Experiment::tell(Phase phase, std::string cell) const {
+  if (options_.progress) {
+    options_.progress(Progress{phase, manifest_.blocks.size(), plan_.blocks.size(), std::move(cell), left_ns()});
+  }
+}
+
+Nanos Experiment::left_ns() const {
+  const auto done = static_cast<Nanos>(manifest_.blocks.size());
+  const auto left = static_cast<Nanos>(plan_.blocks.size()) - done;
+  return done == 0 ? left * options_.spec.block_ns : (io::monotonic_ns() - blocks_began_ns_) / done * left;
+}
+
+Checked<void> Experiment::set_up(testbed::Privileges privileges) {
+  tell(Phase::setup);
+  manifest_.name = folder().filename().string();
+  manifest_.spec_name = options_.spec.name;
+  manifest_.started_utc = utc_text("%Y-%m-%dT%H:%M:%SZ");
+  manifest_.seed = options_.spec.seed;
+  manifest_.openssl = ossl::library_version();
+  manifest_.clock_source = clock_source();
+  manifest_.machine = machine_facts();
+  manifest_.machine["privileges"] = privileges == testbed::Privileges::direct ? "direct" : "user namespace";
+  manifest_.cells = plan_.cells;
+  manifest_.planned_blocks = plan_.blocks.size();
+  manifest_.spec = to_json(options_.spec);
+
+  Checked<testbed::Bed> bed = testbed::Bed::create();
+  if (!bed) {
+    return std::unexpected(bed.error());
+  }
+  bed_.emplace(std::move(*bed));
+  manifest_.machine.update(bed_facts(*bed_));
+  Checked<Servers> servers = Servers::start(
+      *bed_, options_.spec, {options_.program, options_.nginx, own_openssl_library(), workspace_.work()});
+  if (!servers) {
+    return std::unexpected(servers.error());
+  }
+  servers_.emplace(std::move(*servers));
+  manifest_.proxy_name = options_.spec.proxy;
+  manifest_.proxy_version = servers_->proxy_identity().version;
+  manifest_.commands = servers_->commands();
+  return report::write_file(folder() / "spec.toml", options_.spec_text);
+}
+
+Checked<void> Experiment::measure() {
+  const Stage stage{&*bed_,
+                    &*servers_,
+                    &options_.spec,
+                    options_.program,
+                    folder(),
+                    workspace_.work(),
+                    {manifest_.machine.value("cpu_model", ""), manifest_.machine.value("kernel", ""),
+                     fmt::format("tlstrata {}", version_string())}};
+  tell(Phase::warm_up);
+  const Checked<std::uint64_t> warmed = warm_up(stage, plan_.cells, stop_);
+  if (!warmed) {
+    return std::unexpected(warmed.error());
+  }
+  manifest_.warmup_transactions = *warmed;
+  blocks_began_ns_ = io::monotonic_ns();
+  for (const PlannedBlock& planned : plan_.blocks) {
+    if (stop_.raised()) {
+      break;
+    }
+    const Cell& cell = plan_.cells[planned.cell];
+    tell(Phase::blocks, cell.name);
+    Checked<BlockResult> block = run_block(stage, cell, planned, stop_);
+    if (!block) {
+      return std::unexpected(block.error());
+    }
+    add(std::move(*block));
+    const Nanos now_ns = io::monotonic_ns();
+    if (now_ns - manifest_written_ns_ > manifest_period_ns) {
+      manifest_written_ns_ = now_ns;
+      if (auto written = write_manifest(manifest_, folder() / "manifest.json"); !written) {
+        return written;
+      }
+    }
+  }
+  return {};
+}
+
+void Experiment::add(BlockResult block) {
+  manifest_.warmup_transactions += options_.spec.warmup_per_block;
+  manifest_.blocks.push_back(std::move(block.manifest));
+  std::move(block.resources.begin(), block.resources.end(), std::back_inserter(resources_));
+  client_rows_.push_back(std::move(block.client_rows));
+  cut_packets_ += block.cut_packets;
+}
+
+Checked<void> Experiment::write_measured() {
+  manifest_.ended_utc = utc_text("%Y-%m-%dT%H:%M:%SZ");
+  manifest_.partial = manifest_.blocks.size() != plan_.blocks.size() ||
+                      std::any_of(manifest_.blocks.begin(), manifest_.blocks.end(),
+                                  [](const ManifestBlock& block) { return block.partial; });
+  if (auto written = write_manifest(manifest_, folder() / "manifest.json"); !written) {
+    return written;
+  }
+  if (auto written = report::write_resources_csv(folder() / "resources.csv", resources_); !written) {
+    return written;
+  }
+  return join_client_rows(client_rows_, folder() / "client.csv");
+}
+
+Checked<RunResult> Experiment::evaluate() {
+  tell(Phase::analysis);
+  const Checked<report::Manifest> manifest = report::read_manifest(folder() / "manifest.json");
+  if (!manifest) {
+    return std::unexpected(manifest.error());
+  }
+  Checked<analyze::Analysis> analysis =
+      analyze_folder(folder(), *manifest, {std::max(1U, std::thread::hardware_concurrency())});
+  if (!analysis) {
+    return std::unexpected(analysis.error());
+  }
+  if (auto written = report::write_transactions_csv(folder() / "transactions.csv", analysis->rows); !written) {
+    return std::unexpected(written.error());
+  }
+  // Read back, so that what is printed now is what `tlstrata report` will print of the folder.
+  Checked<report::Results> results = report::read_results(folder());
+  if (!results) {
+    return std::unexpected(results.error());
+  }
+  if (auto written = report::write_report(folder(), *results); !written) {
+    return std::unexpected(written.error());
+  }
+  RunResult result;
+  result.folder = folder();
+  result.planned_blocks = plan_.blocks.size();
+  result.blocks = manifest_.blocks.size();
+  result.partial = manifest_.partial;
+  result.warnings = warnings_of(manifest_, results->summary, cut_packets_);
+  result.warnings.insert(result.warnings.end(), analysis->warnings.begin(), analysis->warnings.end());
+  result.results = std::move(*results);
+  return result;
+}
+
+Checked<RunResult> Experiment::run(testbed::Privileges privileges) {
+  if (auto done = set_up(privileges); !done) {
+    return std::unexpected(done.error());
+  }
+  const Checked<void> measured = measure();
+  servers_.reset();
+  bed_.reset();
+  if (!measured && manifest_.blocks.empty()) {
+    return std::unexpected(measured.error());
+  }
+  const Checked<void> written = write_measured();
+  if (!measured || !written) {
+    return std::unexpected(measured ? written.error() : measured.error());
+  }
+  return evaluate();
+}
+
+}  // namespace
+
+Checked<RunResult> run(const RunOptions& options) {
+  const Checked<ExclusiveLab> alone = ExclusiveLab::acquire();
+  if (!alone) {
+    return std::unexpected(alone.error());
+  }
+  const Checked<testbed::Privileges> privileges = testbed::enter_user_namespace_if_needed();
+  if (!privileges) {
+    return std::unexpected(privileges.error());
+  }
+  std::vector<fs::path> cleaned_up = clean_up_killed_runs(options.out);
+  Checked<Workspace> workspace =
+      Workspace::create(options.out, options.spec.name, utc_text("%Y%m%dT%H%M%SZ"), options.keep_work);
+  if (!workspace) {
+    return std::unexpected(workspace.error());
+  }
+  Checked<RunResult> result = Experiment(options, std::move(*workspace)).run(*privileges);
+  if (result) {
+    result->cleaned_up = std::move(cleaned_up);
+  }
+  return result;
+}
+
+}  // namespace tlstrata::lab

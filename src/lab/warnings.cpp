@@ -1,0 +1,48 @@
+#include "lab/warnings.h"
+
+#include <fmt/format.h>
+
+#include <numeric>
+
+namespace tlstrata::lab {
+namespace {
+
+constexpr auto complete = static_cast<std::size_t>(strata::Outcome::complete);
+
+}  // namespace
+
+std::uint64_t failed_transactions(const report::Summary& summary) {
+  const strata::OutcomeCounts outcomes = summary.outcomes();
+  return std::accumulate(outcomes.begin(), outcomes.end(), std::uint64_t{0}) - outcomes[complete];
+}
+
+std::vector<std::string> warnings_of(const Manifest& manifest, const report::Summary& summary,
+                                     std::uint64_t cut_packets) {
+  std::vector<std::string> warnings;
+  if (manifest.partial) {
+    warnings.push_back(
+        fmt::format("partial: {} of {} blocks were run", manifest.blocks.size(), manifest.planned_blocks));
+  }
+  for (const report::CellSummary& cell : summary.cells) {
+    if (!cell.balanced()) {
+      warnings.push_back(fmt::format("{}: {} transactions were scheduled, but {} are accounted for", cell.name,
+                                     cell.scheduled.value_or(0), cell.outcome_sum()));
+    }
+    if (cell.outcome_sum() != cell.outcomes[complete]) {
+      warnings.push_back(
+          fmt::format("{}: not all are complete: {}", cell.name, report::describe_outcomes(cell.outcomes)));
+    }
+  }
+  const std::uint64_t dropped =
+      std::accumulate(manifest.blocks.begin(), manifest.blocks.end(), std::uint64_t{0},
+                      [](std::uint64_t sum, const ManifestBlock& block) { return sum + block.capture_dropped; });
+  if (dropped != 0) {
+    warnings.push_back(fmt::format("the captures lost {} packets: raise capture.buffer", dropped));
+  }
+  if (cut_packets != 0) {
+    warnings.push_back(fmt::format("the captures cut {} packets: raise capture.snaplen", cut_packets));
+  }
+  return warnings;
+}
+
+}  // namespace tlstrata::lab
