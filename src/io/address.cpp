@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <netdb.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstring>
@@ -36,14 +37,6 @@ std::optional<std::uint16_t> parse_port(std::string_view text) {
   return port;
 }
 
-void set_port(sockaddr_storage& storage, std::uint16_t port) {
-  if (storage.ss_family == AF_INET6) {
-    reinterpret_cast<sockaddr_in6&>(storage).sin6_port = htons(port);
-  } else {
-    reinterpret_cast<sockaddr_in&>(storage).sin_port = htons(port);
-  }
-}
-
 }  // namespace
 
 Result<Address> Address::from_ip(std::string_view ip, std::uint16_t port) {
@@ -56,17 +49,17 @@ Result<Address> Address::from_ip(std::string_view ip, std::uint16_t port) {
   }
   Address address;
   const std::string text(ip);
-  if (::inet_pton(AF_INET, text.c_str(), &reinterpret_cast<sockaddr_in&>(address.storage_).sin_addr) == 1) {
-    address.storage_.ss_family = AF_INET;
+  if (::inet_pton(AF_INET, text.c_str(), &address.storage_.v4.sin_addr) == 1) {
+    address.storage_.v4.sin_family = AF_INET;
   } else {
     // With a colon it is IPv6; getaddrinfo knows the zones (%eth0) that inet_pton does not.
     AddressList found(nullptr, ::freeaddrinfo);
     if (!text.contains(':') || look_up(text, AI_NUMERICHOST, found) != 0) {
       return no_address;
     }
-    std::memcpy(&address.storage_, found->ai_addr, found->ai_addrlen);
+    std::memcpy(&address.storage_, found->ai_addr, std::min<std::size_t>(found->ai_addrlen, sizeof address.storage_));
   }
-  set_port(address.storage_, port);
+  address.set_port(port);
   return address;
 }
 
@@ -87,15 +80,18 @@ Result<Address> Address::from_text(std::string_view text) {
 Address Address::local_of(int socket) {
   Address address;
   socklen_t size = sizeof address.storage_;
-  if (::getsockname(socket, reinterpret_cast<sockaddr*>(&address.storage_), &size) != 0) {
+  if (::getsockname(socket, &address.storage_.base, &size) != 0) {
     address.storage_ = {};
   }
   return address;
 }
 
 std::uint16_t Address::port() const {
-  return ntohs(family() == AF_INET6 ? reinterpret_cast<const sockaddr_in6&>(storage_).sin6_port
-                                    : reinterpret_cast<const sockaddr_in&>(storage_).sin_port);
+  return ntohs(family() == AF_INET6 ? storage_.v6.sin6_port : storage_.v4.sin_port);
+}
+
+void Address::set_port(std::uint16_t port) {
+  (family() == AF_INET6 ? storage_.v6.sin6_port : storage_.v4.sin_port) = htons(port);
 }
 
 socklen_t Address::size() const {
@@ -105,11 +101,11 @@ socklen_t Address::size() const {
 std::string Address::text() const {
   std::array<char, INET6_ADDRSTRLEN> ip{};
   if (family() == AF_INET) {
-    (void)::inet_ntop(AF_INET, &reinterpret_cast<const sockaddr_in&>(storage_).sin_addr, ip.data(), ip.size());
+    (void)::inet_ntop(AF_INET, &storage_.v4.sin_addr, ip.data(), ip.size());
     return fmt::format("{}:{}", ip.data(), port());
   }
   if (family() == AF_INET6) {
-    (void)::inet_ntop(AF_INET6, &reinterpret_cast<const sockaddr_in6&>(storage_).sin6_addr, ip.data(), ip.size());
+    (void)::inet_ntop(AF_INET6, &storage_.v6.sin6_addr, ip.data(), ip.size());
     return fmt::format("[{}]:{}", ip.data(), port());
   }
   return {};
@@ -122,8 +118,8 @@ Checked<Address> resolve(const std::string& host, std::uint16_t port) {
                                      "check the name and the machine's resolver", ExitCode::unusable});
   }
   Address address;
-  std::memcpy(&address.storage_, found->ai_addr, found->ai_addrlen);
-  set_port(address.storage_, port);
+  std::memcpy(&address.storage_, found->ai_addr, std::min<std::size_t>(found->ai_addrlen, sizeof address.storage_));
+  address.set_port(port);
   return address;
 }
 

@@ -27,16 +27,23 @@ class Address {
   static Result<Address> from_text(std::string_view text);
   static Address local_of(int socket);  // getsockname(2); family AF_UNSPEC where it fails
 
-  [[nodiscard]] int family() const { return storage_.ss_family; }
+  [[nodiscard]] int family() const { return storage_.base.sa_family; }
   [[nodiscard]] std::uint16_t port() const;
   [[nodiscard]] std::string text() const;  // with port; empty for AF_UNSPEC
 
-  [[nodiscard]] const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage_); }
+  [[nodiscard]] const sockaddr* get() const { return &storage_.base; }
   [[nodiscard]] socklen_t size() const;
 
  private:
   friend Checked<Address> resolve(const std::string& host, std::uint16_t port);
-  sockaddr_storage storage_{};
+  void set_port(std::uint16_t port);
+
+  union Storage {
+    sockaddr_in6 v6;  // first: the largest is the one that is zeroed
+    sockaddr_in v4;
+    sockaddr base;
+  };
+  Storage storage_{};
 };
 
 // The first address that the resolver gives for `host`, a name or an address without brackets.

@@ -29,6 +29,10 @@ enum class Interest : std::uint32_t {
   read = EPOLLIN | EPOLLRDHUP,
   write = EPOLLOUT,
   read_write = EPOLLIN | EPOLLRDHUP | EPOLLOUT,
+  // Both, told once when they change: serve until the call would block, and no modify() is ever needed.
+  edges = EPOLLIN | EPOLLRDHUP | EPOLLOUT | EPOLLET,
+  // A listener that several pollers share wakes one of them. Not to be modified: remove and add.
+  shared_read = EPOLLIN | EPOLLEXCLUSIVE,
 };
 
 struct Ready {
