@@ -35,6 +35,7 @@ struct Facts {
   Stamp syn_ack;
   bool fast_open = false;  // the SYN carried data
   Stamp reset;
+  bool reset_by_client = false;
   std::array<bool, 2> fin{};  // by role
   Stamp last_progress;        // newest packet that brought something new
   tcp::CloseReason close = tcp::CloseReason::none;
@@ -71,5 +72,8 @@ struct Facts {
 
 // The rows of a connection that is over: layers, parts, outcome. At least one.
 std::vector<Transaction> judge(const Facts& facts);
+
+// TLS 1.3's handshake is complete with the client's Finished, TLS 1.2's with both.
+[[nodiscard]] bool handshake_complete(const Facts& facts);
 
 }  // namespace tlstrata::strata

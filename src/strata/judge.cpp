@@ -88,11 +88,16 @@ Outcome judge_outcome(const Facts& facts, const Exchange* exchange) {
   const bool answered = facts.syn_ack.present() || facts.any_data;
   if (had_syn && !answered) {
     const Nanos waited_ns = facts.capture_end_ns - facts.syn.time_ns;
-    if (facts.reset.present()) {
+    if (facts.reset.present() && !facts.reset_by_client) {
       return Outcome::refused;
     }
     const bool ended_first = facts.close == tcp::CloseReason::capture_ended && waited_ns < silence_ns;
     return ended_first ? Outcome::truncated : Outcome::tcp_timeout;
+  }
+  const bool mid_connection =
+      !had_syn && !facts.client_hello.present() && !facts.server_hello.present() && !facts.not_tls;
+  if (mid_connection && (facts.opaque_client_data || facts.opaque_server_data)) {
+    return Outcome::no_syn;  // runs, as far as one sees, but began before the capture
   }
   const bool open_at_end = !bounded && !facts.reset.present() && capture_ended_first(facts);
   if (open_at_end && !facts.not_tls && !facts.fatal_alert && !looks_complete_without_keys(facts)) {
@@ -101,7 +106,7 @@ Outcome judge_outcome(const Facts& facts, const Exchange* exchange) {
   if (facts.not_tls && !facts.server_hello.present()) {
     return Outcome::no_tls;
   }
-  if (facts.fatal_alert && !facts.client_finished.present()) {
+  if (facts.fatal_alert) {
     return Outcome::tls_alert;
   }
   const bool answered_request = exchange != nullptr && exchange->response.present();
@@ -112,7 +117,7 @@ Outcome judge_outcome(const Facts& facts, const Exchange* exchange) {
     return Outcome::handshake_incomplete;
   }
   if (!facts.client_finished.present()) {
-    return had_syn ? Outcome::undecryptable : Outcome::undecryptable;
+    return Outcome::undecryptable;
   }
   if (exchange == nullptr) {
     return looks_complete_without_keys(facts) ? Outcome::undecryptable : Outcome::no_request;
@@ -153,6 +158,11 @@ Transaction later_row(const Facts& facts, const Exchange& exchange) {
 }
 
 }  // namespace
+
+bool handshake_complete(const Facts& facts) {
+  const bool is_tls12 = facts.connection.tls_version != 0 && facts.connection.tls_version <= 0x0303;
+  return facts.client_finished.present() && (!is_tls12 || facts.server_finished.present());
+}
 
 std::vector<Transaction> judge(const Facts& facts) {
   std::vector<Transaction> rows;

@@ -20,6 +20,12 @@ bool looks_like_hello(std::span<const std::uint8_t> bytes, std::uint8_t message)
   return bytes.size() >= 6 && bytes[0] == 22 && bytes[1] == 3 && bytes[5] == message;
 }
 
+// SSL 2's CLIENT-HELLO, of SSL 2 itself or as a wrapper of later versions (RFC 6101 appendix E).
+bool looks_like_ssl2_hello(std::span<const std::uint8_t> bytes) {
+  return bytes.size() >= 5 && (bytes[0] & 0x80U) != 0 && bytes[2] == 1 &&
+         (bytes[3] == 3 || (bytes[3] == 0 && bytes[4] == 2));
+}
+
 bool is_server_port(std::uint16_t port) {
   static constexpr std::array ports{443, 8443, 853, 465, 563, 636, 989, 990, 992, 993, 994, 995, 5061, 4433, 80, 8080};
   return std::ranges::find(ports, static_cast<int>(port)) != ports.end();
@@ -101,6 +107,7 @@ void Tracker::feed(const tcp::Event& event) {
       return;
     case tcp::EventKind::reset:
       facts_.reset = event.first;
+      facts_.reset_by_client = role_of(event.side) == Role::client;
       return;
     case tcp::EventKind::closed:
       close(event.close);
@@ -164,6 +171,7 @@ void Tracker::take(const tls::Item& item) {
       return;
     case tls::Item::Kind::not_tls:
       facts_.not_tls = true;
+      facts_.unsupported = facts_.unsupported || (item.role == Role::client && looks_like_ssl2_hello(item.start));
       return;
     case tls::Item::Kind::lost:
       take_gap(item.lost_reason);
@@ -272,7 +280,7 @@ void Tracker::take_alert(const tls::Item& item) {
   // TLS 1.3 ignores the level: every alert but the closure ones is fatal (RFC 8446 section 6).
   const bool is_fatal =
       !is_closure && (item.alert.level == 2 || facts_.connection.tls_version >= tls13 || item.is_encrypted);
-  if (is_fatal && !facts_.client_finished.present()) {
+  if (is_fatal && !handshake_complete(facts_)) {
     facts_.fatal_alert = true;
   }
   if (item.role == Role::server && item.alert.description == close_notify) {

@@ -126,6 +126,12 @@ bool Connections::is_new_generation(const Entry& entry, const Tuple& tuple, cons
     // A second SYN-ACK with another number is an injected or a confused one, unless the connection is over.
     return !entry.open && known != segment.sequence;
   }
+  if (!known && entry.open) {
+    // The SYN that an earlier captured SYN-ACK answers, in the wrong order.
+    const Connection& connection = *slots_[*entry.open];
+    const Side side = segment.source == connection.endpoints.side[0] ? Side::a : Side::b;
+    return !connection.streams[index(side)].starts_at(segment.sequence + 1);
+  }
   return known != segment.sequence;
 }
 
@@ -245,9 +251,12 @@ void Connections::take_in(ConnectionId id, const Segment& segment, Stamp stamp) 
 void Connections::take_reset(ConnectionId id, Side side, const Segment& segment, Stamp stamp) {
   Connection& connection = *slots_[id];
   const Stream& stream = connection.streams[index(side)];
-  const bool refuses = !connection.spoke[index(side)] || !stream.has_base();
-  if (!refuses && !stream.plausible(segment.sequence)) {
-    return;  // injected (RFC 5961)
+  const auto& peer_syn = connection.syn_sequence[index(other(side))];
+  const bool to_syn = peer_syn && !connection.syn_sequence[index(side)] && !stream.has_base();
+  const bool acceptable = to_syn ? segment.has(flag::ack) && segment.acknowledgment - (*peer_syn + 1) < 0x10000
+                                 : stream.plausible(segment.sequence);
+  if (!acceptable) {
+    return;  // injected (RFC 9293 section 3.10.7.3, RFC 5961)
   }
   // What the receiver acknowledged had arrived before the reset.
   for (const Side each : {Side::a, Side::b}) {

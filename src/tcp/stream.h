@@ -40,6 +40,7 @@ class Stream {
   // The sequence number of stream offset 0; only the first call counts.
   void set_base(std::uint32_t sequence);
   [[nodiscard]] bool has_base() const { return has_base_; }
+  [[nodiscard]] bool starts_at(std::uint32_t sequence) const { return has_base_ && base_ == sequence; }
 
   // A segment's payload: `bytes` of `length` were captured. `pieces` gets what became deliverable.
   void add(std::uint32_t sequence, std::span<const std::uint8_t> bytes, std::uint32_t length, bool fin, Stamp stamp,
