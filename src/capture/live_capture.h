@@ -26,7 +26,9 @@ namespace tlstrata::capture {
 
 struct LiveOptions {
   std::string interface;
-  std::string filter;  // in the syntax of libpcap, checked by open(); empty: everything
+  // In the syntax of libpcap, checked by open(); empty: everything. `inbound` and `outbound` lose the first packets: libpcap
+  // checks the ring's first block itself, and can't tell the direction there.
+  std::string filter;
   // Bytes kept of a packet. Segmentation offloads make super-packets of 64 KiB and more, and the ring takes packets at
   // their true length, so there is nothing to gain by less. A filter of headers alone may ask for less.
   std::uint32_t snap_length = 262'144;
