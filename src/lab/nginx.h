@@ -7,6 +7,7 @@
 //            folders) are in NginxOptions::folder, which stays.
 // Errors:    Complaint with the last lines of nginx's own error log.
 // Threads:   one at a time. Must not outlive the Bed.
+// Needs:     nginx 1.19.5 or newer (-e, ssl_conf_command), built against OpenSSL with its ABI of 3.0.
 // Source:    nginx.org/en/docs (ngx_core_module, ngx_http_ssl_module, ngx_http_proxy_module, ngx_http_upstream_module).
 #pragma once
 
@@ -38,8 +39,8 @@ struct NginxOptions {
   int connections = 4096;        // worker_connections: each transaction takes two, client's and origin's
   int backlog = 4096;            // of the listening socket; the kernel caps it at net.core.somaxconn
   int origin_keepalive = 64;     // idle connections to the origin kept by each worker; 0: one per request
-  bool session_tickets = false;  // TLS 1.3 resumption by tickets
-  bool session_cache = false;    // a shared cache of 10 MiB, so that tickets can be stateful
+  bool session_tickets = false;  // off: no NewSessionTicket is sent, so every connection is a full handshake
+  bool session_cache = false;    // a shared cache of 10 MiB
   Nanos start_timeout_ns = 10 * nanos_per_second;
 };
 
@@ -50,7 +51,7 @@ struct NginxIdentity {
   std::string running_with;  // the OpenSSL that it really loads: "OpenSSL 3.5.7 ..."
 };
 
-// The configuration file's text. Pure.
+// The configuration file's text; nginx's own files are named relative to `folder`. Pure.
 std::string nginx_configuration(const NginxOptions& options);
 
 struct NginxSearch {
@@ -62,13 +63,16 @@ struct NginxSearch {
 // Errors: there is none, or `named` is no executable; the remedy names ./run setup.
 Checked<std::filesystem::path> find_nginx(const NginxSearch& search);
 
+// What `nginx -V` printed; members stay empty where it does not say. Pure.
+NginxIdentity parse_nginx_version(std::string_view text);
+
 // Runs `nginx -V` in the bed's proxy host. Errors: it can't run (a library that is missing is named).
 Checked<NginxIdentity> identify_nginx(const testbed::Bed& bed, const std::filesystem::path& program,
                                       const std::filesystem::path& openssl_library);
 
 class Nginx {
  public:
-  // Writes the configuration, starts nginx in `host` and returns once the port accepts connections.
+  // Writes the configuration, starts nginx in `host` and returns once a worker answers on the port.
   static Checked<Nginx> start(const testbed::Bed& bed, testbed::Host host, NginxOptions options);
 
   // The master's pid: cpu_of(pid()) includes the workers.

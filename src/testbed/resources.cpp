@@ -164,7 +164,10 @@ CpuTime& CpuTime::operator+=(const CpuTime& other) {
 }
 
 CpuTime operator-(const CpuTime& after, const CpuTime& before) {
-  return {after.user_ns - before.user_ns, after.system_ns - before.system_ns};
+  // The sum is exact; the split, which moves by whole clock ticks, must not make one part negative.
+  const Nanos total_ns = after.total_ns() - before.total_ns();
+  const Nanos user_ns = std::clamp<Nanos>(after.user_ns - before.user_ns, 0, std::max<Nanos>(total_ns, 0));
+  return {user_ns, total_ns - user_ns};
 }
 
 Checked<CpuTime> cpu_of(pid_t pid) {
