@@ -1,0 +1,178 @@
+#include "report/answer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "report/families.h"
+#include "report/figures.h"
+
+namespace tlstrata::report {
+namespace {
+
+constexpr std::size_t most_named = 3;
+
+std::string joined(const std::vector<std::string>& parts, std::string_view last) {
+  std::string text;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    text += i == 0 ? "" : i + 1 == parts.size() ? fmt::format(" {} ", last) : ", ";
+    text += parts[i];
+  }
+  return text;
+}
+
+const Distribution& total(const CellSummary& cell) {
+  return cell.main()->measures[total_measure];
+}
+
+std::string range_text(const Estimate& estimate, std::string (*format)(double)) {
+  return estimate.interval ? fmt::format("95 % interval {}", range(*estimate.interval, format))
+                           : std::string("no interval: too few blocks");
+}
+
+// "+0.20 ms (x1.12, 95 % interval 0.19 ms to 0.21 ms)", or that there is no difference to be seen.
+std::string effect(const Comparison& against) {
+  const std::string factor =
+      against.overhead_factor ? fmt::format("x{}, ", ratio(against.overhead_factor->value)) : std::string();
+  const std::string figures = fmt::format("{} ({}{})", with_unit_signed(against.difference.value), factor,
+                                          range_text(against.difference, with_unit_signed));
+  return against.flagged || !against.p ? figures : "no difference seen, " + figures;
+}
+
+std::vector<std::size_t> compared_cells(const Summary& summary, const Family& family) {
+  std::vector<std::size_t> cells;
+  for (const std::size_t c : family.cells) {
+    if (summary.cells[c].versus_baseline[total_measure]) {
+      cells.push_back(c);
+    }
+  }
+  return cells;
+}
+
+std::string first_sentence(const Summary& summary, const Family& family, const std::vector<std::size_t>& compared) {
+  const CellSummary& base = summary.cells[*family.baseline];
+  const std::string title = family_title(family);
+  std::string text = title.empty() ? std::string("A") : "With " + title + " a";
+  text += fmt::format(" transaction takes {} in the median with {}", with_unit(total(base).p50.value),
+                      short_name(summary, family, *family.baseline));
+  std::vector<std::string> effects;
+  for (const std::size_t c : compared) {
+    if (effects.size() < most_named) {
+      effects.push_back(fmt::format("with {} {}", short_name(summary, family, c),
+                                    effect(*summary.cells[c].versus_baseline[total_measure])));
+    }
+  }
+  text += "; " + joined(effects, "and");
+  if (compared.size() > most_named) {
+    text += fmt::format(" ({} more below)", compared.size() - most_named);
+  }
+  return text + ".";
+}
+
+// The compared cell that a person looks at first: the largest change of the total.
+std::size_t strongest(const Summary& summary, const std::vector<std::size_t>& compared) {
+  return *std::max_element(compared.begin(), compared.end(), [&](std::size_t a, std::size_t b) {
+    const auto size = [&](std::size_t c) {
+      return std::abs(summary.cells[c].versus_baseline[total_measure]->difference.value);
+    };
+    return size(a) < size(b);
+  });
+}
+
+// Which layer of the cell changes most, among those that are said to differ.
+std::string where(const CellSummary& cell, const std::string& name) {
+  std::size_t largest = strata::layer_count;
+  for (std::size_t layer = 0; layer < strata::layer_count; ++layer) {
+    const auto& against = cell.versus_baseline[layer];
+    if (!against || (against->p && !against->flagged)) {
+      continue;
+    }
+    if (largest == strata::layer_count ||
+        std::abs(against->difference.value) > std::abs(cell.versus_baseline[largest]->difference.value)) {
+      largest = layer;
+    }
+  }
+  if (largest == strata::layer_count) {
+    return fmt::format("No layer of {} is seen to differ", name);
+  }
+  return fmt::format("{} changes {} most ({})", name, measure_name(largest),
+                     with_unit_signed(cell.versus_baseline[largest]->difference.value));
+}
+
+// "per transaction the client spends x1.45 CPU and the proxy x1.05"
+std::string processors(const CellSummary& cell) {
+  std::vector<std::string> parts;
+  for (const ComponentUse& use : cell.resources) {
+    if (use.cpu_ratio && (use.component == "client" || use.component == "proxy")) {
+      parts.push_back(fmt::format("the {} {}x{}{}", use.component, parts.empty() ? "spends " : "",
+                                  ratio(*use.cpu_ratio), parts.empty() ? " CPU" : ""));
+    }
+  }
+  return parts.empty() ? "" : "per transaction " + joined(parts, "and");
+}
+
+// "with 40 KiB responses its total is x1.08"
+std::string dilution(const Summary& summary, const std::vector<Family>& families, const std::string& name) {
+  for (auto family = families.rbegin(); family != families.rend() && &*family != &families.front(); ++family) {
+    for (const std::size_t c : family->cells) {
+      const auto& against = summary.cells[c].versus_baseline[total_measure];
+      if (against && against->overhead_factor && short_name(summary, *family, c) == name) {
+        const std::string title = family_title(*family);
+        return title.empty() ? std::string()
+                             : fmt::format("with {} its total is x{}", title, ratio(against->overhead_factor->value));
+      }
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+Answer answer_of(const Summary& summary) {
+  std::vector<Family> families = families_of(summary);
+  std::erase_if(families, [&](const Family& family) { return compared_cells(summary, family).empty(); });
+  if (families.empty()) {
+    std::uint64_t rows = 0;
+    for (const CellSummary& cell : summary.cells) {
+      rows += cell.rows;
+    }
+    return {"How long do the layers of a transaction take?",
+            {fmt::format("Nothing is compared; the outcomes of {} rows: {}.", grouped(rows),
+                         describe_outcomes(summary.outcomes()))}};
+  }
+  const Family& family = families.front();
+  const std::vector<std::size_t> compared = compared_cells(summary, family);
+  std::vector<std::string> names;
+  for (const std::size_t c : compared) {
+    if (names.size() < most_named) {
+      names.push_back(short_name(summary, family, c));
+    }
+  }
+  Answer answer;
+  answer.question = fmt::format("What {} {} cost against {}?", names.size() == 1 ? "does" : "do", joined(names, "and"),
+                                short_name(summary, family, *family.baseline));
+  answer.sentences.push_back(first_sentence(summary, family, compared));
+
+  const std::size_t cell = strongest(summary, compared);
+  const std::string name = short_name(summary, family, cell);
+  std::string sentence = where(summary.cells[cell], name);
+  for (const std::string& fact : {processors(summary.cells[cell]), dilution(summary, families, name)}) {
+    sentence += fact.empty() ? "" : "; " + fact;
+  }
+  answer.sentences.push_back(sentence + ".");
+  return answer;
+}
+
+std::string with_micro(std::string figure) {
+  for (std::size_t at = figure.find("us"); at != std::string::npos; at = figure.find("us", at)) {
+    const bool is_unit = at > 0 && figure[at - 1] == ' ' && (at + 2 == figure.size() || figure[at + 2] == ' ');
+    if (is_unit) {
+      figure.replace(at, 2, "\u00b5s");
+    }
+    at += 2;
+  }
+  return figure;
+}
+
+}  // namespace tlstrata::report

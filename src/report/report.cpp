@@ -1,0 +1,73 @@
+#include "report/report.h"
+
+#include <system_error>
+
+#include "report/html.h"
+#include "report/json.h"
+#include "report/latex.h"
+#include "report/markdown.h"
+#include "report/output_file.h"
+#include "report/resources_csv.h"
+#include "report/transactions_csv.h"
+
+namespace tlstrata::report {
+
+Checked<Results> read_results(const std::filesystem::path& folder) {
+  if (std::error_code error; !std::filesystem::is_directory(folder, error)) {
+    return std::unexpected(Complaint{"not a folder", folder.string(), "give the folder that tlstrata lab wrote"});
+  }
+  Checked<Manifest> manifest = read_manifest(folder / "manifest.json");
+  if (!manifest) {
+    return std::unexpected(manifest.error());
+  }
+  Checked<std::vector<strata::Transaction>> rows = read_transactions_csv(folder / "transactions.csv");
+  if (!rows) {
+    return std::unexpected(rows.error());
+  }
+  const Checked<std::vector<Resource>> resources = read_resources_csv(folder / "resources.csv");
+  if (!resources) {
+    return std::unexpected(resources.error());
+  }
+  Results results;
+  results.manifest = std::move(*manifest);
+  results.rows = std::move(*rows);
+  results.summary = summarize({.rows = results.rows, .resources = *resources, .manifest = &results.manifest});
+  return results;
+}
+
+Checked<void> write_report(const std::filesystem::path& folder) {
+  const Checked<Results> results = read_results(folder);
+  if (!results) {
+    return std::unexpected(results.error());
+  }
+  return write_report(folder, *results);
+}
+
+Checked<void> write_report(const std::filesystem::path& folder, const Results& results) {
+  Json summary = open_document("report");
+  summary["name"] = results.manifest.name;
+  summary["partial"] = results.manifest.partial;
+  summary.update(to_json(results.summary));
+  std::error_code error;
+  std::filesystem::create_directories(folder / "tables", error);
+  if (error) {
+    return std::unexpected(Complaint{"cannot make a folder: " + error.message(), (folder / "tables").string(),
+                                     "choose a place that you may write to"});
+  }
+  std::vector<std::pair<std::filesystem::path, std::string>> files{
+      {folder / "summary.json", to_text(summary)},
+      {folder / "report.md", markdown_report(results)},
+      {folder / "report.html", html_report(results)},
+  };
+  for (LatexTable& table : latex_tables(results.summary)) {
+    files.emplace_back(folder / "tables" / table.file_name, std::move(table.text));
+  }
+  for (const auto& [path, text] : files) {
+    if (const Checked<void> written = write_file(path, text); !written) {
+      return written;
+    }
+  }
+  return {};
+}
+
+}  // namespace tlstrata::report
