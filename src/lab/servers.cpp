@@ -43,7 +43,9 @@ Checked<testbed::Process> start_origin(const testbed::Bed& bed, const std::vecto
 
 int find_libssl(dl_phdr_info* object, std::size_t /*size*/, void* found) {
   const std::filesystem::path path = object->dlpi_name;
-  if (!path.filename().string().starts_with("libssl.so")) {
+  // Both lie in one folder; a program that only needs the one has not loaded the other.
+  const std::string name = path.filename().string();
+  if (!name.starts_with("libssl.so") && !name.starts_with("libcrypto.so")) {
     return 0;
   }
   *static_cast<std::filesystem::path*>(found) = path.parent_path();
