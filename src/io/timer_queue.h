@@ -27,10 +27,12 @@ class TimerQueue {
  public:
   void set(Nanos deadline_ns, std::uint64_t token) { timers_.push({deadline_ns, token}); }
 
-  // The soonest deadline; std::nullopt: none is set.
-  [[nodiscard]] std::optional<Nanos> next() const {
-    return timers_.empty() ? std::nullopt : std::optional(timers_.top().deadline_ns);
+  // The soonest; std::nullopt: none is set.
+  [[nodiscard]] std::optional<Timer> next() const {
+    return timers_.empty() ? std::nullopt : std::optional(timers_.top());
   }
+  // Takes it out: who finds that it no longer matters saves a wake-up.
+  void pop() { timers_.pop(); }
 
   // One whose deadline is at or before `now_ns`.
   std::optional<Timer> due(Nanos now_ns) {

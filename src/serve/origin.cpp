@@ -58,7 +58,8 @@ class Server {
 
   void run() {
     while (!stopping_.load(std::memory_order_relaxed)) {
-      const Nanos until = unfinished_.empty() ? timers_.next().value_or(io::Poller::never) : 0;
+      const auto timer = timers_.next();
+      const Nanos until = !unfinished_.empty() ? 0 : timer ? timer->deadline_ns : io::Poller::never;
       for (const io::Ready& ready : poller_.wait(until)) {
         if (ready.token == listener_token) {
           accept();

@@ -112,7 +112,7 @@ TEST(StopSignals, AreReceivedInsteadOfEndingTheProcess) {
 
 TEST(TimerQueue, GivesTheSoonestFirstAndNothingEarly) {
   TimerQueue timers;
-  EXPECT_EQ(timers.next(), std::nullopt);
+  EXPECT_FALSE(timers.next());
   for (const Nanos deadline : {30, 10, 20, 10}) {
     timers.set(deadline, static_cast<std::uint64_t>(deadline));
   }
@@ -123,7 +123,10 @@ TEST(TimerQueue, GivesTheSoonestFirstAndNothingEarly) {
     order.push_back(timer->token);
   }
   EXPECT_EQ(order, (std::vector<std::uint64_t>{10, 10, 20}));
-  EXPECT_EQ(timers.next(), 30);
+  ASSERT_TRUE(timers.next());
+  EXPECT_EQ(timers.next()->deadline_ns, 30);
+  timers.pop();
+  EXPECT_FALSE(timers.next());
 }
 
 }  // namespace

@@ -1,0 +1,89 @@
+// Open-loop load on an HTTPS server: every transaction starts at its time, whatever became of those before it.
+//
+//   prepare() --begin()--> warm-up --is_warm()--> waiting --go()--> running --has_ended()--> finish()
+//
+// In:        Options. Out: Results.
+// Ownership: owns its threads; the destructor cancels and joins them.
+// Errors:    prepare: Complaint (usage for what the caller wrote; unusable for names that don't resolve, unreadable
+//            certificates, an unwritable key log). Later errors are outcomes in Results.
+// Units:     nanoseconds.
+// Threads:   one thread calls these; poll events_fd() to learn of is_warm() and has_ended().
+// Source:    design.md sections 1 (outcomes) and 3 (groups); TLS 1.3 alone is offered, every handshake is a full one.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/complaint.h"
+#include "io/clock.h"
+#include "load/plan.h"
+#include "load/record.h"
+#include "load/schedule.h"
+#include "load/worker.h"
+
+namespace tlstrata::load {
+
+struct Options {
+  std::string url;
+  std::string groups;      // --groups; empty: X25519MLKEM768:X25519 where the library has both
+  std::string key_shares;  // --key-shares; empty: the first group of each offer
+  ScheduleOptions schedule;
+  std::vector<std::string> local_addresses;  // IP addresses; empty: the kernel chooses
+  bool verify = true;
+  std::string ca_file;  // PEM; empty: the system's roots
+  std::string key_log;  // file; empty: none
+  Timeouts timeouts;
+  std::uint32_t warm_up = 0;
+  unsigned threads = 1;
+};
+
+struct Results {
+  std::vector<Record> records;  // in the schedule's order
+  OutcomeCounts outcomes{};
+  FailureCounts failures;
+  std::uint64_t started = 0;
+  std::uint64_t failed = 0;            // not succeeded(); a selected group that was not offered counts too
+  std::uint64_t http_errors = 0;       // complete, with a status of 400 or more
+  std::uint64_t unoffered_groups = 0;  // the server selected what was not offered: never, if TLS works
+  bool cancelled = false;
+  std::uint64_t warm_up = 0;
+  FailureCounts warm_up_failures;
+  Nanos epoch_ns = 0;     // what turns an instant of CLOCK_MONOTONIC into one of CLOCK_REALTIME, at the run's start
+  Nanos elapsed_ns = 0;   // from the first intended start to the last end
+  io::CpuTime cpu;        // of the whole process meanwhile, spinning included
+  Nanos spun_ns = 0;      // of it, spent waiting for the next start without sleeping
+  int key_log_error = 0;  // errno of the first line that could not be written; 0: none
+};
+
+class Load {
+ public:
+  static Checked<Load> prepare(const Options& options);
+  Load(Load&&) noexcept;
+  Load& operator=(Load&&) noexcept;
+  ~Load();
+
+  void begin();  // threads start and make their warm-up transactions
+  void go();     // after is_warm(): the schedule begins
+  void cancel();
+
+  // Readable when is_warm() or has_ended() may have become true; clear_events() makes it unreadable again.
+  [[nodiscard]] int events_fd() const;
+  void clear_events();
+  [[nodiscard]] bool is_warm() const;
+  [[nodiscard]] bool has_ended() const;
+
+  [[nodiscard]] Progress progress() const;
+  [[nodiscard]] const Plan& plan() const;
+
+  // Waits for the threads' end and takes their results; the last call.
+  Results finish();
+
+ private:
+  struct State;
+  explicit Load(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace tlstrata::load
