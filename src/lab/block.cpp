@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdint>
@@ -54,8 +55,9 @@ report::Resource resource_of(const Totals& before, const Totals& after, Host hos
   resource.cell = block.cell;
   resource.block = block.block;
   resource.component = testbed::host_name(host);
-  resource.cpu_user_ns = cpu.user_ns;
-  resource.cpu_system_ns = cpu.system_ns;
+  // The sum is exact; the split comes from two sources of different grain, so a small part could come out negative.
+  resource.cpu_user_ns = std::clamp<Nanos>(cpu.user_ns, 0, std::max<Nanos>(0, cpu.total_ns()));
+  resource.cpu_system_ns = std::max<Nanos>(0, cpu.total_ns()) - *resource.cpu_user_ns;
   resource.wall_ns = after.time_ns - before.time_ns;
   resource.transactions = block.scheduled - block.not_started;
   resource.bytes_sent = sum.bytes_sent;
@@ -117,7 +119,8 @@ Checked<ClientEnd> let_run(HeldClient& client, StopFlag& stop, ManifestBlock& bl
 
 }  // namespace
 
-Checked<BlockResult> run_block(const Stage& stage, const Cell& cell, const PlannedBlock& planned, StopFlag& stop) {
+Checked<std::optional<BlockResult>> run_block(const Stage& stage, const Cell& cell, const PlannedBlock& planned,
+                                              StopFlag& stop) {
   const std::string name = fmt::format("{}-{}", cell.name, planned.block);
   const ClientRequest request = request_of(stage, cell, planned, name);
   Checked<HeldClient> client = HeldClient::start(*stage.bed, request);
@@ -162,6 +165,9 @@ Checked<BlockResult> run_block(const Stage& stage, const Cell& cell, const Plann
     }
   }
   const Checked<ClientCounts> counts = read_client_counts(request.files.json);
+  if (!counts && *end == ClientEnd::stopped) {
+    return std::nullopt;
+  }
   if (!counts) {
     return std::unexpected(counts.error());
   }

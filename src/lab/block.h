@@ -12,6 +12,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,8 +46,10 @@ struct BlockResult {
   std::uint64_t cut_packets = 0;            // longer than the snap length
 };
 
-// A stop ends the client early; what it had measured by then is kept, and the block marked partial.
-Checked<BlockResult> run_block(const Stage& stage, const Cell& cell, const PlannedBlock& planned, StopFlag& stop);
+// A stop ends the client early; what it had measured by then is kept, and the block marked partial. std::nullopt: it ended
+// without telling what it had measured, and nothing of the block is kept.
+Checked<std::optional<BlockResult>> run_block(const Stage& stage, const Cell& cell, const PlannedBlock& planned,
+                                              StopFlag& stop);
 
 // `transactions` spread over all cells, captured nowhere; returns how many were run. A stop ends it early.
 Checked<std::uint64_t> warm_up(const Stage& stage, const std::vector<Cell>& cells, StopFlag& stop);

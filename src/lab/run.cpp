@@ -163,11 +163,14 @@ Checked<void> Experiment::measure() {
     }
     const Cell& cell = plan_.cells[planned.cell];
     tell(Phase::blocks, cell.name);
-    Checked<BlockResult> block = run_block(stage, cell, planned, stop_);
+    Checked<std::optional<BlockResult>> block = run_block(stage, cell, planned, stop_);
     if (!block) {
       return std::unexpected(block.error());
     }
-    add(std::move(*block));
+    if (!*block) {
+      break;
+    }
+    add(std::move(**block));
     const Nanos now_ns = io::monotonic_ns();
     if (now_ns - manifest_written_ns_ > manifest_period_ns) {
       manifest_written_ns_ = now_ns;
