@@ -170,7 +170,8 @@ bool Walk::start(LinkType link) {
     case LinkType::linux_sll2: {
       auto reader = header(20);
       const std::uint16_t type = reader.u16();
-      return drop(20) && reader.finish_partial("SLL2") && go_ether(type);
+      const bool has_type = reader.finish_partial("SLL2").has_value();
+      return drop(20) && has_type && go_ether(type);
     }
     case LinkType::ppp:
     case LinkType::ppp_hdlc:
