@@ -26,18 +26,16 @@ const Distribution& total(const CellSummary& cell) {
   return cell.main()->measures[total_measure];
 }
 
-std::string range_text(const Estimate& estimate, std::string (*format)(double)) {
-  return estimate.interval ? fmt::format("95 % interval {}", range(*estimate.interval, format))
-                           : std::string("no interval: too few blocks");
-}
-
-// "+0.20 ms (x1.12, 95 % interval 0.19 ms to 0.21 ms)", or that there is no difference to be seen.
+// "+0.20 ms (×1.12, 95 % interval 0.19 to 0.21 ms)", or that there is no difference to be seen.
 std::string effect(const Comparison& against) {
   const std::string factor =
-      against.overhead_factor ? fmt::format("x{}, ", ratio(against.overhead_factor->value)) : std::string();
-  const std::string figures = fmt::format("{} ({}{})", with_unit_signed(against.difference.value), factor,
-                                          range_text(against.difference, with_unit_signed));
-  return against.flagged || !against.p ? figures : "no difference seen, " + figures;
+      against.overhead_factor ? fmt::format("\u00d7{}, ", ratio(against.overhead_factor->value)) : std::string();
+  const std::string interval = against.difference.interval
+                                   ? "95 % interval " + with_micro(range_with_unit(*against.difference.interval))
+                                   : std::string("no interval: too few blocks");
+  const std::string figures =
+      fmt::format("{} ({}{})", with_micro(with_unit_signed(against.difference.value)), factor, interval);
+  return against.flagged || !against.p ? figures : "no difference beyond chance, " + figures;
 }
 
 std::vector<std::size_t> compared_cells(const Summary& summary, const Family& family) {
@@ -54,7 +52,7 @@ std::string first_sentence(const Summary& summary, const Family& family, const s
   const CellSummary& base = summary.cells[*family.baseline];
   const std::string title = family_title(family);
   std::string text = title.empty() ? std::string("A") : "With " + title + " a";
-  text += fmt::format(" transaction takes {} in the median with {}", with_unit(total(base).p50.value),
+  text += fmt::format(" transaction takes {} in the median with {}", with_micro(with_unit(total(base).p50.value)),
                       short_name(summary, family, *family.baseline));
   std::vector<std::string> effects;
   for (const std::size_t c : compared) {
@@ -97,30 +95,31 @@ std::string where(const CellSummary& cell, const std::string& name) {
     return fmt::format("No layer of {} is seen to differ", name);
   }
   return fmt::format("{} changes {} most ({})", name, measure_name(largest),
-                     with_unit_signed(cell.versus_baseline[largest]->difference.value));
+                     with_micro(with_unit_signed(cell.versus_baseline[largest]->difference.value)));
 }
 
-// "per transaction the client spends x1.45 CPU and the proxy x1.05"
+// "per transaction the client spends ×1.45 CPU and the proxy ×1.05"
 std::string processors(const CellSummary& cell) {
   std::vector<std::string> parts;
   for (const ComponentUse& use : cell.resources) {
     if (use.cpu_ratio && (use.component == "client" || use.component == "proxy")) {
-      parts.push_back(fmt::format("the {} {}x{}{}", use.component, parts.empty() ? "spends " : "",
+      parts.push_back(fmt::format("the {} {}\u00d7{}{}", use.component, parts.empty() ? "spends " : "",
                                   ratio(*use.cpu_ratio), parts.empty() ? " CPU" : ""));
     }
   }
   return parts.empty() ? "" : "per transaction " + joined(parts, "and");
 }
 
-// "with 40 KiB responses its total is x1.08"
+// "with 40 KiB responses its total is ×1.08"
 std::string dilution(const Summary& summary, const std::vector<Family>& families, const std::string& name) {
   for (auto family = families.rbegin(); family != families.rend() && &*family != &families.front(); ++family) {
     for (const std::size_t c : family->cells) {
       const auto& against = summary.cells[c].versus_baseline[total_measure];
       if (against && against->overhead_factor && short_name(summary, *family, c) == name) {
         const std::string title = family_title(*family);
-        return title.empty() ? std::string()
-                             : fmt::format("with {} its total is x{}", title, ratio(against->overhead_factor->value));
+        return title.empty()
+                   ? std::string()
+                   : fmt::format("with {} its total is \u00d7{}", title, ratio(against->overhead_factor->value));
       }
     }
   }
@@ -165,12 +164,9 @@ Answer answer_of(const Summary& summary) {
 }
 
 std::string with_micro(std::string figure) {
-  for (std::size_t at = figure.find("us"); at != std::string::npos; at = figure.find("us", at)) {
-    const bool is_unit = at > 0 && figure[at - 1] == ' ' && (at + 2 == figure.size() || figure[at + 2] == ' ');
-    if (is_unit) {
-      figure.replace(at, 2, "\u00b5s");
-    }
-    at += 2;
+  if (const std::size_t space = figure.rfind(' '); space != std::string::npos) {
+    const bool is_micro = figure.compare(space + 1, std::string::npos, "us") == 0;
+    figure.replace(space, is_micro ? std::string::npos : 1, is_micro ? "\u00a0\u00b5s" : "\u00a0");
   }
   return figure;
 }

@@ -18,10 +18,9 @@ struct Answer {
   std::vector<std::string> sentences;  // two; one where nothing is compared
 };
 
-// `us` in ASCII; see with_micro for pages.
 Answer answer_of(const Summary& summary);
 
-// A figure with "us" as "µs": only for text of our own, never for text with names in it.
+// "312 us" as pages have it: with µ, and never broken before its unit.
 std::string with_micro(std::string figure);
 
 }  // namespace tlstrata::report

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "report/answer.h"
 #include "report/axis.h"
 #include "report/figures.h"
 #include "report/svg.h"
@@ -75,14 +76,10 @@ void stacked_bar(Svg& svg, const CellSummary& cell, const Axis& axis, double y) 
     const double from = axis.place(sum);
     sum += part->mean.value;
     svg.rectangle({from, y}, axis.place(sum) - from, bar_height, fmt::format("l{}", layer),
-                  fmt::format("{}: mean {}, median {}", strata::layer_names[layer], with_unit(part->mean.value),
-                              with_unit(part->p50.value)));
+                  fmt::format("{}: mean {}, median {}", strata::layer_names[layer],
+                              with_micro(with_unit(part->mean.value)), with_micro(with_unit(part->p50.value))));
   }
-  std::string label = with_unit(total->mean.value);
-  if (const std::size_t us = label.find(" us"); us != std::string::npos) {
-    label.replace(us, 3, " \u00b5s");
-  }
-  svg.text({axis.place(sum) + 8, y + 16}, label, "figure");
+  svg.text({axis.place(sum) + 8, y + 16}, with_micro(with_unit(total->mean.value)), "figure");
 }
 
 // ---- panels
@@ -199,9 +196,9 @@ Extent extent_of(const Summary& summary, const Family& family) {
 void draw_difference(Svg& svg, const Comparison& against, const Axis& axis, TimeUnit unit, double y,
                      const std::string& colour, const std::string& name) {
   const Estimate& difference = against.difference;
-  std::string tip = fmt::format("{}: {}", name, with_unit_signed(difference.value));
+  std::string tip = fmt::format("{}: {}", name, with_micro(with_unit_signed(difference.value)));
   if (difference.interval) {
-    tip += fmt::format(", 95 % interval {}", range(*difference.interval, with_unit_signed));
+    tip += fmt::format(", 95 % interval {}", with_micro(range_with_unit(*difference.interval)));
     svg.line({axis.place(in_unit(difference.interval->low, unit)), y},
              {axis.place(in_unit(difference.interval->high, unit)), y}, "whisker " + colour);
   }
@@ -302,7 +299,7 @@ std::string cumulative(const Summary& summary, std::span<const strata::Transacti
         const CellSummary& cell = summary.cells[curve.cell];
         draw_curve(svg, curve, horizontal, vertical, palette.css_class(curve.cell),
                    fmt::format("{}: median {}", short_name(summary, families[p], curve.cell),
-                               with_unit(distribution(cell, measure)->p50.value)));
+                               with_micro(with_unit(distribution(cell, measure)->p50.value))));
       }
     }
   }

@@ -1,5 +1,10 @@
 #include "report/escape.h"
 
+#include <fmt/format.h>
+
+#include <cctype>
+#include <iterator>
+
 #include "base/text.h"
 
 namespace tlstrata::report {
@@ -44,42 +49,25 @@ std::string for_html(std::string_view hostile) {
 }
 
 std::string for_markdown(std::string_view hostile) {
-  return replaced(hostile, [](char c) -> std::string_view {
-    switch (c) {
-      case '&':
-        return "&amp;";
-      case '<':
-        return "&lt;";
-      case '>':
-        return "&gt;";
-      case '|':
-        return "&#124;";
-      case '*':
-        return "&#42;";
-      case '_':
-        return "&#95;";
-      case '`':
-        return "&#96;";
-      case '~':
-        return "&#126;";
-      case '[':
-        return "&#91;";
-      case ']':
-        return "&#93;";
-      case '#':
-        return "&#35;";
-      case '$':
-        return "&#36;";
-      case '@':
-        return "&#64;";
-      case '\\':
-        return "&#92;";
-      case ':':
-        return "&#58;";
-      default:
-        return {};
+  const std::string visible = for_terminal(hostile);
+  const auto is_word = [&](std::size_t at) {
+    return at < visible.size() && (std::isalnum(static_cast<unsigned char>(visible[at])) != 0);
+  };
+  std::string out;
+  for (std::size_t i = 0; i < visible.size(); ++i) {
+    const char c = visible[i];
+    const std::string_view rest = std::string_view(visible).substr(i);
+    // Inside a word an underscore is no markup; a colon and a dot are only where they make a link of what follows.
+    const bool markup = std::string_view("&<>|*`~[]#$@\\").find(c) != std::string_view::npos ||
+                        (c == '_' && !(i > 0 && is_word(i - 1) && is_word(i + 1))) || rest.starts_with("://") ||
+                        (c == '.' && i >= 3 && std::string_view(visible).substr(i - 3, 3) == "www");
+    if (markup) {
+      fmt::format_to(std::back_inserter(out), "&#{};", static_cast<int>(c));
+    } else {
+      out += c;
     }
-  });
+  }
+  return out;
 }
 
 std::string for_latex(std::string_view hostile) {

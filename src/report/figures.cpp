@@ -21,6 +21,15 @@ std::string fixed(double value, int decimals) {
   return is_zero && text.front() == '-' ? text.substr(1) : text;
 }
 
+// With commas between thousands of the integer part.
+std::string with_commas(std::string text) {
+  const std::size_t begin = text.front() == '-' ? 1 : 0;
+  for (std::size_t place = std::min(text.find('.'), text.size()); place > begin + 3; place -= 3) {
+    text.insert(place - 3, ",");
+  }
+  return text;
+}
+
 std::string with_sign(std::string text) {
   const bool positive = text.front() != '-' && text.find_first_of("123456789") != std::string::npos;
   return positive ? "+" + text : text;
@@ -59,7 +68,7 @@ double in_unit(double ns, TimeUnit unit) {
 }
 
 std::string scaled(double ns, const Scale& scale) {
-  return fixed(in_unit(ns, scale.unit), scale.decimals);
+  return with_commas(fixed(in_unit(ns, scale.unit), scale.decimals));
 }
 
 std::string scaled_signed(double ns, const Scale& scale) {
@@ -92,11 +101,7 @@ std::string p_value(double p) {
 }
 
 std::string grouped(std::uint64_t count) {
-  std::string text = std::to_string(count);
-  for (std::size_t place = text.size(); place > 3; place -= 3) {
-    text.insert(place - 3, ",");
-  }
-  return text;
+  return with_commas(std::to_string(count));
 }
 
 std::string bytes(double count) {
@@ -107,6 +112,16 @@ std::string bytes(double count) {
 
 std::string range(const Interval& interval, std::string (*format)(double)) {
   return format(interval.low) + " to " + format(interval.high);
+}
+
+std::string range_with_unit(const Interval& interval) {
+  const double largest = std::max(std::abs(interval.low), std::abs(interval.high));
+  const std::string example = with_unit(largest);
+  const std::string_view name = std::string_view(example).substr(example.rfind(' ') + 1);
+  const auto unit = static_cast<TimeUnit>(std::find(unit_names.begin(), unit_names.end(), name) - unit_names.begin());
+  const double shown = in_unit(largest, unit);
+  const Scale scale{unit, unit == TimeUnit::nanosecond || shown >= 99.95 ? 0 : shown >= 9.995 ? 1 : 2};
+  return fmt::format("{} to {} {}", scaled(interval.low, scale), scaled(interval.high, scale), name);
 }
 
 }  // namespace tlstrata::report

@@ -30,7 +30,7 @@ Scale scale_of(const Summary& summary, std::size_t measure);
 std::string_view unit_name(TimeUnit unit);  // "us"
 double in_unit(double ns, TimeUnit unit);
 
-std::string scaled(double ns, const Scale& scale);         // "312.4"
+std::string scaled(double ns, const Scale& scale);         // "312.4", "1,749"
 std::string scaled_signed(double ns, const Scale& scale);  // "+12.1", "-0.3", "0.0"
 std::string with_unit(double ns);                          // "1.72 ms": three significant digits
 std::string with_unit_signed(double ns);                   // "+41.2 us"
@@ -42,7 +42,9 @@ std::string p_value(double p);             // "0.012", "< 0.001"
 std::string grouped(std::uint64_t count);  // "5,998"
 std::string bytes(double count);           // "1,551", "1,551.5"
 
-// "1.06 to 1.08" with both ends formatted alike.
+// "1.06 to 1.08": both ends formatted alike.
 std::string range(const Interval& interval, std::string (*format)(double));
+// "131 to 203 us", "-0.8 to 0.9 us": one unit for both ends.
+std::string range_with_unit(const Interval& interval);
 
 }  // namespace tlstrata::report

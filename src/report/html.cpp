@@ -25,10 +25,11 @@ constexpr std::array<LayerText, measure_count> layer_texts{
     LayerText{"the connection's first SYN", "the first SYN-ACK", "one round trip to the proxy's kernel"},
     LayerText{"the SYN-ACK", "the first packet with the first byte of the ClientHello",
               "the client builds its hello: this is where it makes its key shares"},
-    LayerText{"that packet", "the packet that completes the client's Finished",
+    LayerText{"the first packet of the ClientHello", "the packet that completes the client's Finished",
               "key exchange, certificate and signature, and the round trip they need"},
-    LayerText{"that packet", "the first packet with the first byte of the request", "the client turns to its request"},
-    LayerText{"that packet", "the first packet with the first byte of the response's status line",
+    LayerText{"the packet that completes the client's Finished", "the first packet with the first byte of the request",
+              "the client turns to its request"},
+    LayerText{"the first packet of the request", "the first packet with the first byte of the response's status line",
               "proxy and origin at work"},
     LayerText{"the connection's first SYN", "the first packet with the first byte of the response",
               "the sum of the five layers"}};
@@ -97,7 +98,7 @@ std::string first_screen(const Results& results, const Palette& palette) {
     text += "<h2>Differences</h2>\n" + legend(palette) +
             figure(picture,
                    "Difference of medians from the baseline with its 95 % interval (unadjusted). Filled: "
-                   "flagged; hollow: no difference seen.");
+                   "flagged; hollow: not flagged.");
   }
   return text;
 }

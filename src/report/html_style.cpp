@@ -38,14 +38,16 @@ caption { text-align: left; font-weight: 600; padding: .3rem 0; }
 th, td { padding: .3rem .7rem; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--rule);
   vertical-align: baseline; }
 th { font-weight: 600; }
-thead th { border-bottom: 2px solid var(--soft); vertical-align: bottom; }
+thead th, thead td { border-bottom: 2px solid var(--soft); vertical-align: bottom; white-space: normal; }
+small.interval { display: block; line-height: 1.2; }
 th:first-child, td.text, th.text { text-align: left; }
 td.text { white-space: normal; }
+td.ratio { text-align: left; padding-left: 0; color: var(--soft); font-size: .86em; }
 th .swatch, li .swatch { margin-right: .45em; }
 tr.total > * { border-top: 2px solid var(--soft); font-weight: 600; }
 tr.first > * { border-top: 2px solid var(--rule); }
 td small, th small { color: var(--soft); font-weight: 400; font-size: .86em; }
-.flag { color: var(--mark); font-weight: 600; }
+.flag, td.ratio.flag { color: var(--mark); font-weight: 600; }
 .legend { list-style: none; display: flex; flex-wrap: wrap; gap: .2rem 1.6rem; padding: 0; margin: .4rem 0; font-size: .92rem; }
 .swatch { display: inline-block; width: .8em; height: .8em; border-radius: 2px; vertical-align: -.05em; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .25rem 1.4rem; font-size: .92rem; margin: .6rem 0; }

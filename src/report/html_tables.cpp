@@ -35,7 +35,7 @@ std::string cell_of(const std::string& figure) {
 std::string with_interval(const Estimate& estimate, const std::function<std::string(double)>& format) {
   std::string text = "<td>" + minus(format(estimate.value));
   if (estimate.interval) {
-    text += fmt::format(" <small>{} to {}</small>", minus(format(estimate.interval->low)),
+    text += fmt::format("<small class=\"interval\">{} to {}</small>", minus(format(estimate.interval->low)),
                         minus(format(estimate.interval->high)));
   }
   return text + "</td>";
@@ -76,19 +76,31 @@ std::string optional_cell(const std::optional<double>& value, const std::functio
   return value ? cell_of(format(*value)) : std::string(nothing);
 }
 
-std::string median_field(const CellSummary& cell, std::size_t measure, const Scale& scale) {
+// The figure and, in a column of its own so that figures line up, its ratio to the baseline.
+std::string median_fields(const CellSummary& cell, std::size_t measure, const Scale& scale) {
   const ClassSummary* main = cell.main();
   if (main == nullptr || main->measures[measure].n == 0) {
-    return std::string(nothing);
+    return std::string(nothing) + "<td></td>";
   }
-  std::string text = "<td>" + scaled(main->measures[measure].p50.value, scale);
+  const std::string figure = "<td>" + scaled(main->measures[measure].p50.value, scale) + "</td>";
   const auto& against = cell.versus_baseline[measure];
-  if (against && against->overhead_factor) {
-    const std::string factor = "\u00d7" + ratio(against->overhead_factor->value);
-    text += against->flagged ? fmt::format(" <span class=\"flag\">{}*</span>", factor)
-                             : fmt::format(" <small>{}&nbsp;</small>", factor);
+  if (!against || !against->overhead_factor) {
+    return figure + "<td></td>";
   }
-  return text + "</td>";
+  const std::string factor = "\u00d7" + ratio(against->overhead_factor->value);
+  return figure + (against->flagged ? fmt::format("<td class=\"ratio flag\">{}*</td>", factor)
+                                    : fmt::format("<td class=\"ratio\">{}</td>", factor));
+}
+
+std::string share_fields(const CellSummary& cell, const Estimate CryptographicShare::* which) {
+  if (!cell.cos) {
+    return std::string(nothing) + "<td></td>";
+  }
+  const Estimate& share = (*cell.cos).*which;
+  const auto format = [](double value) { return minus(delta(100 * value)); };
+  const std::string interval =
+      share.interval ? fmt::format("{} to {}", format(share.interval->low), format(share.interval->high)) : "";
+  return fmt::format("<td>{}</td><td class=\"ratio\">{}</td>", format(share.value), interval);
 }
 
 std::string family_table(const Summary& summary, const Palette& palette, const Family& family) {
@@ -97,37 +109,34 @@ std::string family_table(const Summary& summary, const Palette& palette, const F
   if (!title.empty()) {
     text += "<caption>" + for_html(title) + "</caption>";
   }
-  text += "<thead><tr><th scope=\"col\">median</th><th scope=\"col\"></th>";
+  text += "<thead><tr><th scope=\"col\">median</th><td></td>";
   for (const std::size_t c : family.cells) {
-    text += fmt::format("<th scope=\"col\">{}{}</th>", swatch(palette.css_class(c)),
+    text += fmt::format("<th scope=\"col\">{}{}</th><td></td>", swatch(palette.css_class(c)),
                         for_html(short_name(summary, family, c)));
   }
   text += "</tr></thead><tbody>\n";
-  for (std::size_t measure = 0; measure < measure_count; ++measure) {
-    const Scale scale = scale_of(summary, measure);
-    text += fmt::format("<tr{}><th scope=\"row\">{}</th><td><small>{}</small></td>",
-                        measure == total_measure ? " class=\"total\"" : "", measure_name(measure), micro(scale.unit));
+  const auto row = [&](std::string_view css_class, std::string_view label, std::string_view unit, const auto& fields) {
+    text += fmt::format("<tr{}><th scope=\"row\">{}</th><td><small>{}</small></td>", css_class, label, unit);
     for (const std::size_t c : family.cells) {
-      text += median_field(summary.cells[c], measure, scale);
+      text += fields(summary.cells[c]);
     }
     text += "</tr>\n";
+  };
+  for (std::size_t measure = 0; measure < measure_count; ++measure) {
+    const Scale scale = scale_of(summary, measure);
+    row(measure == total_measure ? " class=\"total\"" : "", measure_name(measure), micro(scale.unit),
+        [&](const CellSummary& cell) { return median_fields(cell, measure, scale); });
   }
-  text += "<tr><th scope=\"row\">cryptographic overhead share</th><td><small>%</small></td>";
-  for (const std::size_t c : family.cells) {
-    const auto& cos = summary.cells[c].cos;
-    text +=
-        cos ? with_interval(cos->of_medians, [](double share) { return delta(100 * share); }) : std::string(nothing);
+  if (family.cells.size() > 1 && family.baseline) {
+    row("", "cryptographic overhead share", "%",
+        [](const CellSummary& cell) { return share_fields(cell, &CryptographicShare::of_medians); });
+    row("", "the same of means", "%",
+        [](const CellSummary& cell) { return share_fields(cell, &CryptographicShare::of_means); });
   }
-  text += "</tr>\n<tr><th scope=\"row\">the same of means</th><td><small>%</small></td>";
-  for (const std::size_t c : family.cells) {
-    const auto& cos = summary.cells[c].cos;
-    text += cos ? with_interval(cos->of_means, [](double share) { return delta(100 * share); }) : std::string(nothing);
-  }
-  text += "</tr>\n<tr><th scope=\"row\">complete rows</th><td></td>";
-  for (const std::size_t c : family.cells) {
-    text += cell_of(grouped(summary.cells[c].main() != nullptr ? summary.cells[c].main()->n() : 0));
-  }
-  return text + "</tr>\n</tbody></table></div>\n";
+  row("", "complete rows", "", [](const CellSummary& cell) {
+    return cell_of(grouped(cell.main() != nullptr ? cell.main()->n() : 0)) + "<td></td>";
+  });
+  return text + "</tbody></table></div>\n";
 }
 
 std::string p_field(const Comparison& against) {

@@ -257,6 +257,14 @@ Json to_json(const Summary& summary) {
   return object;
 }
 
+Json summary_document(std::string_view command, const Results& results) {
+  Json document = open_document(command);
+  document["name"] = results.manifest.name;
+  document["partial"] = results.manifest.partial;
+  document.update(to_json(results.summary));
+  return document;
+}
+
 std::string to_text(const Json& document) {
   return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

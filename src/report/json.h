@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/complaint.h"
+#include "report/report.h"
 #include "report/summary.h"
 #include "strata/transaction.h"
 
@@ -23,6 +24,9 @@ Json open_document(std::string_view command);
 Json to_json(const strata::Transaction& row);         // keys are transactions.csv's columns
 Json to_json(const strata::OutcomeCounts& outcomes);  // all outcomes, also those with 0
 Json to_json(const Summary& summary);                 // the value of `cells` and what stands beside it
+
+// summary.json: the opening, the run's name and the summary.
+Json summary_document(std::string_view command, const Results& results);
 
 // Two-space indentation, a newline at the end.
 std::string to_text(const Json& document);

@@ -83,7 +83,7 @@ std::string difference_row(const CellSummary& cell, std::size_t measure) {
   return fmt::format(
       "| {} | `{}` | {} | {} | {} | {} | {} | {} |\n", for_markdown(cell.name), measure_name(measure),
       with_micro(with_unit_signed(difference.value)),
-      difference.interval ? with_micro(range(*difference.interval, with_unit_signed)) : "\u2013",
+      difference.interval ? with_micro(range_with_unit(*difference.interval)) : "\u2013",
       against.overhead_factor ? "\u00d7" + ratio(against.overhead_factor->value) : "\u2013",
       against.glass_delta
           ? fmt::format("{} ({})", delta(against.glass_delta->value), stats::cohen_word(against.glass_delta->value))

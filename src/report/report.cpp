@@ -1,6 +1,8 @@
 #include "report/report.h"
 
+#include <string>
 #include <system_error>
+#include <utility>
 
 #include "report/html.h"
 #include "report/json.h"
@@ -44,10 +46,6 @@ Checked<void> write_report(const std::filesystem::path& folder) {
 }
 
 Checked<void> write_report(const std::filesystem::path& folder, const Results& results) {
-  Json summary = open_document("report");
-  summary["name"] = results.manifest.name;
-  summary["partial"] = results.manifest.partial;
-  summary.update(to_json(results.summary));
   std::error_code error;
   std::filesystem::create_directories(folder / "tables", error);
   if (error) {
@@ -55,7 +53,7 @@ Checked<void> write_report(const std::filesystem::path& folder, const Results& r
                                      "choose a place that you may write to"});
   }
   std::vector<std::pair<std::filesystem::path, std::string>> files{
-      {folder / "summary.json", to_text(summary)},
+      {folder / "summary.json", to_text(summary_document("report", results))},
       {folder / "report.md", markdown_report(results)},
       {folder / "report.html", html_report(results)},
   };

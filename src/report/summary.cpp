@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "base/iana.h"
+#include "report/figures.h"
 #include "report/inference.h"
 #include "report/notes.h"
 #include "report/transactions_csv.h"
@@ -302,7 +303,7 @@ std::string describe_outcomes(const strata::OutcomeCounts& outcomes) {
   std::string text;
   for (std::size_t i = outcomes.size(); i > 0; --i) {
     if (outcomes[i - 1] > 0) {
-      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", outcomes[i - 1], strata::outcome_names[i - 1]);
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", grouped(outcomes[i - 1]), strata::outcome_names[i - 1]);
     }
   }
   return text.empty() ? "none" : text;

@@ -214,7 +214,8 @@ class Printer {
     }
     out_ += "Transactions: ";
     if (planned) {
-      fmt::format_to(std::back_inserter(out_), "{} scheduled {} ", grouped(scheduled), balanced ? "=" : "is not");
+      fmt::format_to(std::back_inserter(out_), "{} scheduled {} ", grouped(scheduled),
+                     balanced ? "=" : "(out of balance, see the notes):");
     }
     out_ += describe_outcomes(outcomes) + "\n";
     const bool tested = summary_.comparisons > 0;
