@@ -23,39 +23,46 @@ using testbed::Host;
 // For the last FIN and ACK of connections that both ends have closed: three hops of some tens of microseconds each.
 constexpr std::chrono::milliseconds settle{20};
 
-// Running totals of everybody; by testbed::Host.
+// Running totals of everybody but the client, which counts its own CPU; by testbed::Host.
 struct Totals {
   Nanos time_ns = 0;  // CLOCK_MONOTONIC
   std::array<testbed::CpuTime, 3> cpu;
   std::array<testbed::NetworkCounters, 3> network;
 };
 
-Checked<Totals> read_totals(const Stage& stage, const Checked<testbed::CpuTime>& client_cpu) {
+constexpr std::size_t index(Host host) {
+  return static_cast<std::size_t>(host);
+}
+
+Checked<Totals> read_totals(const Stage& stage) {
   Totals totals;
-  const std::array cpu{client_cpu, stage.servers->proxy_cpu(), stage.servers->origin_cpu()};
+  const Checked<testbed::CpuTime> proxy = stage.servers->proxy_cpu();
+  const Checked<testbed::CpuTime> origin = stage.servers->origin_cpu();
+  if (!proxy || !origin) {
+    return std::unexpected(proxy ? origin.error() : proxy.error());
+  }
   totals.time_ns = io::monotonic_ns();
+  totals.cpu[index(Host::proxy)] = *proxy;
+  totals.cpu[index(Host::origin)] = *origin;
   for (const Host host : testbed::all_hosts) {
-    const auto at = static_cast<std::size_t>(host);
     Checked<testbed::NetworkCounters> network = testbed::network_counters(*stage.bed, host);
-    if (!cpu[at] || !network) {
-      return std::unexpected(!cpu[at] ? cpu[at].error() : network.error());
+    if (!network) {
+      return std::unexpected(network.error());
     }
-    totals.cpu[at] = *cpu[at];
-    totals.network[at] = std::move(*network);
+    totals.network[index(host)] = std::move(*network);
   }
   return totals;
 }
 
 report::Resource resource_of(const Totals& before, const Totals& after, Host host, const ManifestBlock& block) {
-  const auto at = static_cast<std::size_t>(host);
-  const testbed::CpuTime cpu = after.cpu[at] - before.cpu[at];
-  const testbed::NetworkCounters network = after.network[at] - before.network[at];
+  const testbed::CpuTime cpu = after.cpu[index(host)] - before.cpu[index(host)];
+  const testbed::NetworkCounters network = after.network[index(host)] - before.network[index(host)];
   const testbed::InterfaceCounters sum = network.sum();
   report::Resource resource;
   resource.cell = block.cell;
   resource.block = block.block;
   resource.component = testbed::host_name(host);
-  // The sum is exact; the split comes from two sources of different grain, so a small part could come out negative.
+  // The sum is exact; the split is the kernel's estimate, which may take back a little of what it said before.
   resource.cpu_user_ns = std::clamp<Nanos>(cpu.user_ns, 0, std::max<Nanos>(0, cpu.total_ns()));
   resource.cpu_system_ns = std::max<Nanos>(0, cpu.total_ns()) - *resource.cpu_user_ns;
   resource.wall_ns = after.time_ns - before.time_ns;
@@ -149,12 +156,12 @@ Checked<std::optional<BlockResult>> run_block(const Stage& stage, const Cell& ce
   if (auto started = live->start(*writer); !started) {
     return std::unexpected(started.error());
   }
-  const Checked<Totals> before = read_totals(stage, testbed::cpu_of(client->pid()));
+  const Checked<Totals> before = read_totals(stage);
   if (!before) {
     return std::unexpected(before.error());
   }
   const Checked<ClientEnd> end = let_run(*client, stop, block);
-  const Checked<Totals> after = read_totals(stage, client->cpu_in_all());
+  Checked<Totals> after = read_totals(stage);
   const Checked<capture::LiveCounts> captured = live->stop();
   for (const Checked<void>& step :
        {end ? Checked<void>{} : Checked<void>(std::unexpected(end.error())), stage.servers->check_running(),
@@ -171,6 +178,7 @@ Checked<std::optional<BlockResult>> run_block(const Stage& stage, const Cell& ce
   if (!counts) {
     return std::unexpected(counts.error());
   }
+  after->cpu[index(Host::client)] = counts->cpu;
   block.scheduled = counts->scheduled;
   block.not_started = counts->not_started;
   block.capture_packets = captured->received;

@@ -95,8 +95,10 @@ Checked<ClientCounts> read_client_counts(const std::filesystem::path& json) {
   }
   const auto document = nlohmann::json::parse(*text, nullptr, false);
   try {
+    const auto& cpu = document.at("cpu");
     return ClientCounts{document.at("scheduled").get<std::uint64_t>(),
-                        document.at("outcomes").at("not_started").get<std::uint64_t>()};
+                        document.at("outcomes").at("not_started").get<std::uint64_t>(),
+                        {cpu.at("user_ns").get<Nanos>(), cpu.at("system_ns").get<Nanos>()}};
   } catch (const nlohmann::json::exception& error) {
     return std::unexpected(Complaint{fmt::format("not a client's result: {}", error.what()), json.string(),
                                      "run again with --keep-work and see .work/clients.log"});
@@ -146,17 +148,17 @@ Checked<ClientEnd> HeldClient::wait(StopFlag& stop) {
     (void)poll(waited.data(), waited.size(), static_cast<int>(left_ns / nanos_per_millisecond) + 1);
   }
   if (end == ClientEnd::stopped) {
-    status_ = process_.stop(farewell_ns);
+    (void)process_.stop(farewell_ns);
     return end;
   }
   const Checked<std::optional<testbed::ExitStatus>> status = process_.wait(farewell_ns);
   if (!status) {
     return std::unexpected(status.error());
   }
-  status_ = status->value_or(testbed::ExitStatus{});
+  const testbed::ExitStatus ended = status->value_or(testbed::ExitStatus{});
   // 1 says that transactions failed; they are counted, one by one, in what it wrote.
-  if (status_.code != static_cast<int>(ExitCode::fine) && status_.code != static_cast<int>(ExitCode::failed)) {
-    return std::unexpected(complain_of(process_, "the client " + testbed::describe(status_), command_[2]));
+  if (ended.code != static_cast<int>(ExitCode::fine) && ended.code != static_cast<int>(ExitCode::failed)) {
+    return std::unexpected(complain_of(process_, "the client " + testbed::describe(ended), command_[2]));
   }
   return end;
 }
@@ -169,10 +171,6 @@ Checked<void> HeldClient::dismiss() {
   }
   (void)process_.kill();
   return {};
-}
-
-testbed::CpuTime HeldClient::cpu_in_all() const {
-  return testbed::CpuTime{status_.cpu_user_ns, status_.cpu_system_ns};
 }
 
 }  // namespace tlstrata::lab

@@ -59,6 +59,7 @@ std::vector<std::string> client_command(const ClientRequest& request);
 struct ClientCounts {
   std::uint64_t scheduled = 0;
   std::uint64_t not_started = 0;
+  testbed::CpuTime cpu;  // of its transactions: without set-up, and without the spinning that keeps starts on time
 };
 Checked<ClientCounts> read_client_counts(const std::filesystem::path& json);
 
@@ -69,7 +70,6 @@ class HeldClient {
   // Returns once the client is warm and waits for its go.
   static Checked<HeldClient> start(const testbed::Bed& bed, const ClientRequest& request);
 
-  [[nodiscard]] pid_t pid() const { return process_.pid(); }
   [[nodiscard]] const std::vector<std::string>& command() const { return command_; }
 
   [[nodiscard]] Checked<void> go();
@@ -77,8 +77,6 @@ class HeldClient {
   [[nodiscard]] Checked<ClientEnd> wait(StopFlag& stop);
   // Ends it without a go.
   [[nodiscard]] Checked<void> dismiss();
-  // After wait().
-  [[nodiscard]] testbed::CpuTime cpu_in_all() const;
 
  private:
   HeldClient(testbed::Process process, std::vector<std::string> command, Nanos patience_ns)
@@ -87,7 +85,6 @@ class HeldClient {
   testbed::Process process_;
   std::vector<std::string> command_;
   Nanos patience_ns_;  // longest that a block may take, time-outs included
-  testbed::ExitStatus status_;
 };
 
 }  // namespace tlstrata::lab

@@ -68,10 +68,13 @@ class ClientCountsTest : public testing::Test {
 };
 
 TEST_F(ClientCountsTest, AreReadFromTheClientsResult) {
-  const auto counts = read(R"({"scheduled": 100, "outcomes": {"complete": 97, "not_started": 3}})");
+  const auto counts = read(R"({"scheduled": 100, "outcomes": {"complete": 97, "not_started": 3},
+                               "cpu": {"user_ns": 5, "system_ns": 7}})");
   ASSERT_TRUE(counts) << describe(counts.error());
   EXPECT_EQ(counts->scheduled, 100U);
   EXPECT_EQ(counts->not_started, 3U);
+  EXPECT_EQ(counts->cpu.user_ns, 5);
+  EXPECT_EQ(counts->cpu.system_ns, 7);
 }
 
 TEST_F(ClientCountsTest, AResultThatIsNoneIsNamed) {
