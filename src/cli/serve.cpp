@@ -52,9 +52,9 @@ void add_serve(CLI::App& app, Action& action) {
   CLI::App* const serve = app.add_subcommand("serve", "Run a server for measurements");
   serve->require_subcommand(1);
 
-  CLI::App* const origin = serve->add_subcommand(
-      "origin",
-      "Serve bodies of any size over HTTP/1.1: the path is the size.\n\n"
+  CLI::App* const origin =
+      serve->add_subcommand("origin", "Serve bodies of any size over HTTP/1.1: the path is the size");
+  origin->footer(
       "Prints \"listening on ADDR:PORT\" when it accepts connections and ends cleanly on SIGINT or SIGTERM.\n\n"
       "Examples:\n"
       "  tlstrata serve origin --listen 127.0.0.1:8080\n"

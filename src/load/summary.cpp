@@ -53,13 +53,14 @@ Distribution describe(const Layer& layer, std::vector<double> sample) {
 
 }  // namespace
 
-std::vector<Distribution> distributions(const Results& results) {
+std::vector<Distribution> distributions(const Results& results, std::optional<std::uint32_t> configuration) {
   std::vector<Distribution> all;
   for (const Layer& layer : layers) {
     std::vector<double> sample;
     for (const Record& record : results.records) {
       const auto value = record.between(layer.from, layer.to);
-      if (value && (layer.of_all_started || record.outcome == Outcome::complete)) {
+      const bool counted = !configuration || record.configuration == *configuration;
+      if (counted && value && (layer.of_all_started || record.outcome == Outcome::complete)) {
         sample.push_back(static_cast<double>(*value));
       }
     }

@@ -31,7 +31,8 @@ struct Distribution {
 };
 
 // tcp_handshake, tls_handshake, request_send, app_response, total, total_from_schedule, last_byte, start_delay.
-std::vector<Distribution> distributions(const Results& results);
+// Of one configuration alone, or of all.
+std::vector<Distribution> distributions(const Results& results, std::optional<std::uint32_t> configuration = {});
 
 // How many handshakes selected each group, by code point, ascending.
 std::vector<std::pair<std::uint16_t, std::uint64_t>> selected_groups(const Results& results);

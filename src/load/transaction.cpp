@@ -33,6 +33,7 @@ void Transaction::start(const Plan& plan, const ossl::ClientContext& context, co
   context_ = &context;
   record_ = planned;
   decided_ = false;
+  close_notify_sent_ = false;
   failure_.clear();
   response_.reset();
   socket_.reset(::socket(plan.server.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
@@ -211,6 +212,11 @@ bool Transaction::close_tls(std::span<std::uint8_t> scratch) {
 bool Transaction::close_tcp(std::span<std::uint8_t> scratch) {
   const ssize_t got = ::recv(socket_.get(), scratch.data(), scratch.size(), 0);
   if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+    // It may be waiting for our close_notify before it closes.
+    if (!close_notify_sent_) {
+      close_notify_sent_ = true;
+      tls_->send_close_notify();
+    }
     return false;
   }
   if (got <= 0) {
@@ -238,7 +244,9 @@ void Transaction::expire() {
       return;
     case State::closing_tls:
     case State::closing_tcp:
-      tls_->send_close_notify();
+      if (!close_notify_sent_) {
+        tls_->send_close_notify();
+      }
       shut();
       return;
   }

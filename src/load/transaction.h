@@ -5,7 +5,8 @@
 //        +-------------+------------+-----------+--any failure, time-out or cancel--> idle
 //
 // The outcome is decided when `receiving` ends or at the first failure; `closing` only sees to it that the server closes
-// first. No close_notify is sent in answer to the server's: nobody reads it any more, and it would draw a reset.
+// first. Where its close_notify and its FIN come together no close_notify is sent in answer: nobody would read it, and
+// it would draw a reset.
 //
 // In:        a Plan, one TLS context, the socket's readiness (edge-triggered: each call goes on until it would block).
 // Out:       record(), and failure() in words.
@@ -71,6 +72,7 @@ class Transaction {
   Nanos deadline_ns_ = 0;
   Record record_;
   bool decided_ = false;
+  bool close_notify_sent_ = false;
   std::string failure_;
 };
 
