@@ -2,13 +2,13 @@
 
 #include <pcap/pcap.h>
 #include <poll.h>
+#include <pthread.h>
 
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <ctime>
-#include <system_error>
-#include <thread>
 #include <utility>
 
 namespace tlstrata::capture {
@@ -91,7 +91,8 @@ struct LiveCapture::State {
   LiveCounts counts;
   std::optional<Complaint> failure;  // final
 
-  std::thread thread;
+  pthread_t thread{};
+  bool running = false;  // thread is one that join() waits for
   FileWriter* writer = nullptr;
   std::uint32_t interface = 0;         // the writer's number for it
   std::atomic<Nanos> stop_time_ns{0};  // 0: go on
@@ -100,7 +101,9 @@ struct LiveCapture::State {
   Checked<void> configure();
   Checked<std::optional<Packet>> take();
   Checked<std::optional<Packet>> wait_and_take();
+  static void* run_on_thread(void* state);
   void run();
+  void join();
   void read_drop_counters();
   Checked<LiveCounts> result() const;
 };
@@ -172,6 +175,17 @@ Checked<std::optional<Packet>> LiveCapture::State::wait_and_take() {
   return take();
 }
 
+void* LiveCapture::State::run_on_thread(void* state) {
+  static_cast<State*>(state)->run();
+  return nullptr;
+}
+
+void LiveCapture::State::join() {
+  if (std::exchange(running, false)) {
+    (void)::pthread_join(thread, nullptr);  // fails only for a thread that is not ours
+  }
+}
+
 // The thread's work: every packet to the writer, until stop() and then what had passed by that time.
 void LiveCapture::State::run() {
   std::optional<steady_clock::time_point> stop_seen;
@@ -223,9 +237,9 @@ LiveCapture::LiveCapture(std::unique_ptr<State> state) : state_(std::move(state)
 LiveCapture::LiveCapture(LiveCapture&& other) noexcept = default;
 
 LiveCapture::~LiveCapture() {
-  if (state_ && state_->thread.joinable()) {
+  if (state_) {
     state_->abandoned.store(true, std::memory_order_relaxed);
-    state_->thread.join();
+    state_->join();
   }
 }
 
@@ -249,21 +263,22 @@ Checked<std::optional<Packet>> LiveCapture::next() {
 Checked<void> LiveCapture::start(FileWriter& writer) {
   state_->writer = &writer;
   state_->interface = writer.add_interface(description());
-  try {
-    state_->thread = std::thread(&State::run, state_.get());
-  } catch (const std::system_error& error) {
-    return std::unexpected(Complaint{std::string("cannot start a thread: ") + error.what(), state_->options.interface,
-                                     "end other programs or raise ulimit -u"});
+  // Not std::thread, which throws where no thread can be had.
+  errno = ::pthread_create(&state_->thread, nullptr, &State::run_on_thread, state_.get());
+  if (errno != 0) {
+    return std::unexpected(
+        complain_errno("cannot start a thread", state_->options.interface, "end other programs or raise ulimit -u"));
   }
+  state_->running = true;
   return {};
 }
 
 Checked<LiveCounts> LiveCapture::stop() {
   State& state = *state_;
-  const bool recorded = state.thread.joinable();
+  const bool recorded = state.running;
   if (recorded) {
     state.stop_time_ns.store(realtime_now(), std::memory_order_release);
-    state.thread.join();
+    state.join();
   }
   state.read_drop_counters();
   if (recorded) {

@@ -63,11 +63,6 @@ inline std::string data_file(std::string_view name) {
   return std::string(TLSTRATA_SOURCE_DIR "/tests/unit/capture/data/") + std::string(name);
 }
 
-inline bool in_ci() {
-  const char* const value = std::getenv("CI");
-  return value != nullptr && std::string_view(value) == "true";
-}
-
 // Standard output of a shell command.
 inline std::string output_of(const std::string& command) {
   std::string output;
@@ -84,18 +79,4 @@ inline std::string output_of(const std::string& command) {
   return output;
 }
 
-inline bool have_tshark() {
-  return std::system("command -v tshark >/dev/null 2>&1") == 0;
-}
-
 }  // namespace tlstrata::capture::test
-
-// A machine without TShark tests the rest; under CI its absence is a failure.
-#define TLSTRATA_NEED_TSHARK()                   \
-  if (!tlstrata::capture::test::have_tshark()) { \
-    if (tlstrata::capture::test::in_ci()) {      \
-      FAIL() << "tshark is missing";             \
-    }                                            \
-    GTEST_SKIP() << "tshark is missing";         \
-  }                                              \
-  static_assert(true, "a semicolon follows")
