@@ -77,6 +77,7 @@ class Experiment {
   Checked<void> set_up(testbed::Privileges privileges);
   Checked<void> measure();
   void add(BlockResult block);
+  Checked<void> keep_up();
   Checked<void> write_measured();
   Checked<RunResult> evaluate();
   void tell(Phase phase, std::string cell = {}) const;
@@ -138,7 +139,7 @@ Checked<void> Experiment::set_up(testbed::Privileges privileges) {
   manifest_.proxy_name = options_.spec.proxy;
   manifest_.proxy_version = servers_->proxy_identity().version;
   manifest_.commands = servers_->commands();
-  return report::write_file(folder() / "spec.toml", options_.spec_text);
+  return {};
 }
 
 Checked<void> Experiment::measure() {
@@ -171,15 +172,26 @@ Checked<void> Experiment::measure() {
       break;
     }
     add(std::move(**block));
-    const Nanos now_ns = io::monotonic_ns();
-    if (now_ns - manifest_written_ns_ > manifest_period_ns) {
-      manifest_written_ns_ = now_ns;
-      if (auto written = write_manifest(manifest_, folder() / "manifest.json"); !written) {
-        return written;
-      }
+    if (auto kept = keep_up(); !kept) {
+      return kept;
     }
   }
   return {};
+}
+
+// What a killed run is to leave beside its captures. Nothing before the first block: such a run leaves no folder at all.
+Checked<void> Experiment::keep_up() {
+  if (manifest_written_ns_ == 0) {
+    if (auto written = report::write_file(folder() / "spec.toml", options_.spec_text); !written) {
+      return written;
+    }
+  }
+  const Nanos now_ns = io::monotonic_ns();
+  if (manifest_written_ns_ != 0 && now_ns - manifest_written_ns_ < manifest_period_ns) {
+    return {};
+  }
+  manifest_written_ns_ = now_ns;
+  return write_manifest(manifest_, folder() / "manifest.json");
 }
 
 void Experiment::add(BlockResult block) {
@@ -244,12 +256,17 @@ Checked<RunResult> Experiment::run(testbed::Privileges privileges) {
   const Checked<void> measured = measure();
   servers_.reset();
   bed_.reset();
-  if (!measured && manifest_.blocks.empty()) {
-    return std::unexpected(measured.error());
+  if (manifest_.blocks.empty()) {
+    return std::unexpected(
+        measured ? Complaint{"stopped before the first block had ended", "", "nothing was kept", ExitCode::failed}
+                 : measured.error());
   }
   const Checked<void> written = write_measured();
   if (!measured || !written) {
-    return std::unexpected(measured ? written.error() : measured.error());
+    Complaint complaint = measured ? written.error() : measured.error();
+    complaint.remedy +=
+        fmt::format("; the {} blocks before it are kept in {}", manifest_.blocks.size(), folder().string());
+    return std::unexpected(std::move(complaint));
   }
   return evaluate();
 }

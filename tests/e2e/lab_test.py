@@ -89,7 +89,8 @@ class LabTest(unittest.TestCase):
         return path
 
     def command(self, *arguments):
-        return [ARGUMENTS.tlstrata, "lab", "--out", str(self.out), *map(str, arguments)]
+        out = [] if "--out" in arguments else ["--out", str(self.out)]
+        return [ARGUMENTS.tlstrata, "lab", *out, *map(str, arguments)]
 
     def lab(self, *arguments, expect=0, **options):
         result = subprocess.run(self.command(*arguments), capture_output=True, text=True, timeout=120, check=False,
@@ -165,8 +166,8 @@ class LabTest(unittest.TestCase):
         self.assertTrue(list((folder / "tables").glob("*.tex")))
         self.assertFalse((folder / ".work").exists())
         self.assertEqual(list(folder.rglob("*.tmp")), [])
-        self.assertIn("x25519-4KiB", result.stdout)
-        self.assertIn("mlkem1024-4KiB", result.stdout)
+        self.assertIn("X25519", result.stdout)
+        self.assertIn("MLKEM1024", result.stdout)
         for layer in LAYERS:
             self.assertIn(layer.removesuffix("_ns"), result.stdout)
 
@@ -259,6 +260,17 @@ class LabTest(unittest.TestCase):
                 self.assertTrue((folder / "report.html").is_file())
                 self.assertIn("partial", stderr)
                 self.assertFalse((folder / ".work").exists())
+
+    def test_interrupt_before_the_first_block_leaves_no_folder(self):
+        spec = self.spec(LONG.replace('"300ms"', '"30s"').replace("rate = 100", "rate = 1"))
+        process = subprocess.Popen(self.command(spec), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                   stdin=subprocess.DEVNULL)
+        wait_for(lambda: list(self.out.glob("*/.work")), 20, "the lab has begun")
+        process.send_signal(signal.SIGINT)
+        stdout, stderr = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, stdout), (1, ""), stderr)
+        self.assertIn("before the first block", stderr)
+        self.assertEqual(list(self.out.iterdir()), [])
 
     def test_kill_leaves_nothing_and_the_next_run_works(self):
         process = self.start_long()
