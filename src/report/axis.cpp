@@ -14,7 +14,7 @@ std::vector<double> linear_ticks(double low, double high, int about) {
   const double raw = (high - low) / about;
   const double power = std::pow(10, std::floor(std::log10(raw)));
   const double lead = raw / power;
-  const double step = power * (lead < 1.5 ? 1 : lead < 3.5 ? 2 : lead < 7.5 ? 5 : 10);
+  const double step = power * (lead < 1.414 ? 1 : lead < 3.162 ? 2 : lead < 7.071 ? 5 : 10);
   std::vector<double> ticks;
   // Whole multiples: adding steps up would let rounding show in the labels.
   for (double multiple = std::ceil(low / step - 1e-9); multiple * step <= high + step * 1e-9; ++multiple) {

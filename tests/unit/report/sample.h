@@ -44,7 +44,7 @@ struct Plan {
   std::uint32_t per_block = 20;
   bool effect = true;  // false: all groups are the first one under other names
   std::uint64_t seed = 7;
-  std::string hostile;  // added to the names of cells and methods
+  std::string hostile = {};  // added to the names of cells and methods
 };
 
 struct Folder {
