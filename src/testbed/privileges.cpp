@@ -60,7 +60,8 @@ bool has_privileges() {
 }
 
 Complaint namespaces_refused(int error_number) {
-  Complaint complaint{fmt::format("this user may not make namespaces: {}", std::strerror(error_number)),
+  Complaint complaint{fmt::format("this user may not make namespaces: {}",
+                                  error_number == ENOSPC ? "no more are allowed" : std::strerror(error_number)),
                       "user_namespaces(7)", "run with sudo"};
   if (number_in("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", 0) == 1) {
     complaint.where = "kernel.apparmor_restrict_unprivileged_userns = 1";

@@ -1,3 +1,4 @@
 # Real servers, clients and packets. Labs measure, and refuse to run two at a time: they run alone.
 tlstrata_script_test(e2e.lab e2e/lab_test.py LABEL e2e TIMEOUT 900)
 set_tests_properties(e2e.lab PROPERTIES RUN_SERIAL TRUE)
+tlstrata_script_test(e2e.doctor e2e/doctor_test.py LABEL e2e TIMEOUT 300)

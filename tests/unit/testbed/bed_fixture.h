@@ -19,13 +19,13 @@ inline const Checked<Privileges>& rights() {
 }
 
 // In CI a machine that allows no bed is a failure: these tests are there to run.
-#define TLSTRATA_NEEDS_BED()                    \
-  if (!rights()) {                              \
-    if (std::getenv("CI") != nullptr) {         \
-      FAIL() << describe(rights().error());     \
-    }                                           \
-    GTEST_SKIP() << describe(rights().error()); \
-  }                                             \
+#define TLSTRATA_NEEDS_BED()                                                     \
+  if (!::tlstrata::testbed::rights()) {                                          \
+    if (std::getenv("CI") != nullptr) {                                          \
+      FAIL() << ::tlstrata::describe(::tlstrata::testbed::rights().error());     \
+    }                                                                            \
+    GTEST_SKIP() << ::tlstrata::describe(::tlstrata::testbed::rights().error()); \
+  }                                                                              \
   static_assert(true)
 
 class BedTest : public testing::Test {
