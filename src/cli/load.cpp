@@ -179,15 +179,41 @@ Checked<void> print(const std::string& text) {
   return written ? output->finish() : written;
 }
 
-Checked<void> write_results(const Arguments& arguments, const load::Plan& plan, const load::Results& results) {
-  if (!arguments.transactions.empty()) {
-    if (auto written = load::write_client_csv(arguments.transactions, results, plan, arguments.labels); !written) {
+// The files of a run, opened before it: an hour of load is not lost to a folder that is not there.
+struct Outputs {
+  std::optional<io::OutputFile> transactions;
+  std::optional<io::OutputFile> json;
+};
+
+Checked<Outputs> open_outputs(const Arguments& arguments) {
+  Outputs outputs;
+  for (const auto& [path, file] :
+       {std::pair(&arguments.transactions, &outputs.transactions), std::pair(&arguments.json, &outputs.json)}) {
+    if (path->empty()) {
+      continue;
+    }
+    auto created = io::OutputFile::create(*path);
+    if (!created) {
+      return std::unexpected(created.error());
+    }
+    file->emplace(std::move(*created));
+  }
+  return outputs;
+}
+
+Checked<void> write_results(const Arguments& arguments, const load::Plan& plan, const load::Results& results,
+                            Outputs& outputs) {
+  if (outputs.transactions) {
+    if (auto written = load::write_client_csv(*outputs.transactions, results, plan, arguments.labels); !written) {
       return written;
     }
   }
-  if (!arguments.json.empty()) {
-    const auto document = load_document(arguments.options, plan, results);
-    if (auto written = report::write_json(arguments.json, document); !written) {
+  if (outputs.json) {
+    auto written = outputs.json->write(report::to_text(load_document(arguments.options, plan, results)));
+    if (written) {
+      written = outputs.json->finish();
+    }
+    if (!written) {
       return written;
     }
   }
@@ -234,6 +260,10 @@ Checked<ExitCode> run_load(Arguments& arguments) {
   if (!run) {
     return std::unexpected(run.error());
   }
+  auto outputs = open_outputs(arguments);
+  if (!outputs) {
+    return std::unexpected(outputs.error());
+  }
   // Before the first thread, so that all of them leave the signals to this one.
   const auto signals = io::StopSignals::create();
   if (!signals) {
@@ -253,7 +283,7 @@ Checked<ExitCode> run_load(Arguments& arguments) {
   }
   line.clear();
   const load::Results results = run->finish();
-  if (auto written = write_results(arguments, run->plan(), results); !written) {
+  if (auto written = write_results(arguments, run->plan(), results, *outputs); !written) {
     return std::unexpected(written.error());
   }
   return verdict(arguments, run->plan(), results);

@@ -6,7 +6,6 @@
 
 #include "base/iana.h"
 #include "base/text.h"
-#include "io/output_file.h"
 
 namespace tlstrata::load {
 namespace {
@@ -48,13 +47,9 @@ void put_row(std::string& row, const Record& record, const Results& results, con
 
 }  // namespace
 
-Checked<void> write_client_csv(const std::string& path, const Results& results, const Plan& plan,
+Checked<void> write_client_csv(io::OutputFile& file, const Results& results, const Plan& plan,
                                const CsvLabels& labels) {
-  auto file = io::OutputFile::create(path);
-  if (!file) {
-    return std::unexpected(file.error());
-  }
-  if (auto written = file->write(header); !written) {
+  if (auto written = file.write(header); !written) {
     return written;
   }
   std::string prefix = for_csv(labels.cell) + ",";
@@ -66,11 +61,11 @@ Checked<void> write_client_csv(const std::string& path, const Results& results, 
   for (const Record& record : results.records) {
     row = prefix;
     put_row(row, record, results, server);
-    if (auto written = file->write(row); !written) {
+    if (auto written = file.write(row); !written) {
       return written;
     }
   }
-  return file->finish();
+  return file.finish();
 }
 
 }  // namespace tlstrata::load

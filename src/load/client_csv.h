@@ -15,6 +15,7 @@
 #include <string>
 
 #include "base/complaint.h"
+#include "io/output_file.h"
 #include "load/load.h"
 
 namespace tlstrata::load {
@@ -24,7 +25,7 @@ struct CsvLabels {
   std::optional<std::uint32_t> block;  // absent: none
 };
 
-Checked<void> write_client_csv(const std::string& path, const Results& results, const Plan& plan,
-                               const CsvLabels& labels);
+// Finishes the file.
+Checked<void> write_client_csv(io::OutputFile& file, const Results& results, const Plan& plan, const CsvLabels& labels);
 
 }  // namespace tlstrata::load

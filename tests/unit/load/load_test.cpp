@@ -329,7 +329,9 @@ TEST(ClientCsv, RowsAreWholeAndLabelled) {
   const Plan plan = load->plan();
   const Results results = run(options);
   const io::Scratch scratch;
-  ASSERT_TRUE(write_client_csv(scratch.path("client.csv"), results, plan, {"=cell,1", 4}));
+  auto file = io::OutputFile::create(scratch.path("client.csv"));
+  ASSERT_TRUE(file);
+  ASSERT_TRUE(write_client_csv(*file, results, plan, {"=cell,1", 4}));
   const std::string text = io::content_of(scratch.path("client.csv"));
   EXPECT_TRUE(text.starts_with(
       "cell,block,client,server,start_ns,request,scheduled_ns,start_delay_ns,tcp_handshake_ns,tls_handshake_ns,"
