@@ -18,7 +18,7 @@
 
 #include "base/result.h"
 
-struct z_stream_s;
+struct z_stream_s;  // NOLINT(readability-identifier-naming): the name is of zlib
 struct ZSTD_DCtx_s;
 
 namespace tlstrata::capture {
