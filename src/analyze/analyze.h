@@ -1,13 +1,13 @@
 // From capture files to transactions: opens the inputs, merges their packets by time, deals connections to workers, and
 // puts the rows in order.
 //
-// In:        paths of captures ("-" for standard input) that together are one capture, and of key logs; keys embedded in the
-//            captures are used too, wherever they stand in a file that can be read twice.
+// In:        paths of captures ("-" for standard input) that together are one capture, and of key logs; keys embedded
+//            in the captures are used too, wherever they stand in a file that can be read twice.
 // Out:       all transactions, ordered by their connection's start (then by first packet, then by request), connections
 //            numbered from 1 in that order; counts in which every packet, connection and transaction is found once.
 // Ownership: the Analysis owns its rows.
-// Errors:    Complaint where an input can't be opened or is no capture. Damage inside a capture is a warning: what stands
-//            before it is analysed.
+// Errors:    Complaint where an input can't be opened or is no capture. Damage inside a capture is a warning: what
+//            stands before it is analysed.
 // Threads:   `threads` workers; the result is the same for any number. Inputs that can't be read twice (standard input,
 //            compressed files) are read by one.
 #pragma once

@@ -1,10 +1,11 @@
 // Several capture files as one input: packets merged by time, numbered in that order, secrets gathered.
 //
 // In:        paths, in any order.
-// Out:       next(): the packet with the earliest stamp among the files' next ones (a file's own order is never changed, as
-//            merged files may run backwards in time); secrets go to the key log as they come.
+// Out:       next(): the packet with the earliest stamp among the files' next ones (a file's own order is never
+//            changed, as merged files may run backwards in time); secrets go to the key log as they come.
 // Ownership: a packet's bytes hold until the next call.
-// Errors:    Complaint where a file can't be opened or is no capture; damage later in a file ends that file with a warning.
+// Errors:    Complaint where a file can't be opened or is no capture; damage later in a file ends that file with a
+//            warning.
 // Threads:   one an object.
 #pragma once
 

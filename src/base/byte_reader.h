@@ -2,8 +2,7 @@
 //
 // In:        a span that outlives the reader and its sub-readers.
 // Out:       integers and sub-spans. After the first read past the end every read gives zero or an empty span
-// ("sticky"), so
-//            a parser reads a whole structure and asks once, with finish().
+//            ("sticky"), so a parser reads a whole structure and asks once, with finish().
 // Errors:    finish() says whether all reads were inside and, for finish(), that nothing is left over; it is mandatory:
 //            debug builds abort where a reader dies without it.
 // Units:     offsets count from `base_offset`, so errors name the byte in the file or stream.

@@ -1,8 +1,7 @@
 // An error for a person: what happened, where, and what to do. What the commands print and exit with.
 //
 // In/Out:    Checked<T> is a T or a Complaint. The parsers of captures use Result (result.h) instead; a Complaint is
-// made
-//            where a file, an address or a line of a specification is known.
+//            made where a file, an address or a line of a specification is known.
 // Ownership: owns its strings.
 #pragma once
 

@@ -1,8 +1,7 @@
 // Time as the whole program counts it.
 //
 // Units: integer nanoseconds. A point in time is since the Unix epoch (captures, rows) or of CLOCK_MONOTONIC (the
-// load's
-//        own clocks); the name of a variable says which where both occur.
+//        load's own clocks); the name of a variable says which where both occur.
 #pragma once
 
 #include <cstdint>

@@ -3,8 +3,7 @@
 // In/Out:    Result<T> is a T or an Error; nothing is thrown.
 // Ownership: Error owns nothing and is trivially copyable; `what` points to a string literal.
 // Errors:    three outcomes stay apart by type: a value, std::nullopt inside Result<std::optional<T>> (needs more
-// input),
-//            and an Error.
+//            input), and an Error.
 #pragma once
 
 #include <cstdint>

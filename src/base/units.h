@@ -1,8 +1,7 @@
 // Durations, sizes and rates as people write them, and figures as people read them.
 //
 // In/Out:  text to integers and back. Durations take ns us ms s m h ("100us", "1.5ms"), sizes take B, KB MB GB (powers
-// of
-//          1000) and KiB MiB GiB ("4KiB"), rates are per second ("100", "2.5k"). A bare number has no unit: an error
+//          of 1000) and KiB MiB GiB ("4KiB"), rates are per second ("100", "2.5k"). A bare number has no unit: an error
 //          for durations, bytes for sizes.
 // Errors:  malformed for an unknown unit, a sign, or a value that does not fit.
 #pragma once

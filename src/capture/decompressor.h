@@ -3,9 +3,10 @@
 // In:        the stream in chunks of any size.
 // Out:       decompressed bytes, as many at a time as the caller's buffer takes.
 // Units:     bytes.
-// Ownership: keeps no span past the call; holds the decoder's window (32 KiB; for zstd what the frame asks, at most 128 MiB).
-// Errors:    malformed: the stream is damaged or its checksum is wrong; limit: a zstd window beyond 128 MiB. Bytes after the
-//            last gzip member that begin no other member are ignored, as gzip does.
+// Ownership: keeps no span past the call; holds the decoder's window (32 KiB; for zstd what the frame asks, at most 128
+//            MiB).
+// Errors:    malformed: the stream is damaged or its checksum is wrong; limit: a zstd window beyond 128 MiB. Bytes
+//            after the last gzip member that begin no other member are ignored, as gzip does.
 // Threads:   one.
 // Source:    RFC 1952 (gzip), RFC 8878 (zstd).
 #pragma once

@@ -2,17 +2,18 @@
 //
 // In:        the file's bytes in chunks of any size, by feed(). Each chunk must hold until next() has asked for more; a
 //            whole file fed at once is never copied.
-// Out:       next(): an Item, std::nullopt (feed more, or finish() where there is no more), or an Error. Any chunking of
-//            the same bytes yields the same items, counts and errors.
+// Out:       next(): an Item, std::nullopt (feed more, or finish() where there is no more), or an Error. Any chunking
+//            of the same bytes yields the same items, counts and errors.
 // Units:     nanoseconds since the Unix epoch, bytes.
 // Ownership: spans of an Item hold until the next call of next() or feed(); those that lie in a fed chunk (all of them
 //            where the file was fed whole) as long as the chunk.
-// Errors:    unsupported: no pcap or pcapng; malformed, limit: the bytes contradict the format, and what follows can't be
-//            found. Items before the error stand. An error is final: next() repeats it. A packet whose block is whole but
-//            contradicts itself is counted and passed over; a file cut in mid-record is no error but counts().truncated.
+// Errors:    unsupported: no pcap or pcapng; malformed, limit: the bytes contradict the format, and what follows can't
+//            be found. Items before the error stand. An error is final: next() repeats it. A packet whose block is
+//            whole but contradicts itself is counted and passed over; a file cut in mid-record is no error but
+//            counts().truncated.
 // Threads:   one.
-// Source:    draft-ietf-opsawg-pcap, draft-ietf-opsawg-pcapng; the order of a packet's two lengths before version 2.4 and
-//            the 24-byte record of magic 0xa1b2cd34: as libpcap reads them.
+// Source:    draft-ietf-opsawg-pcap, draft-ietf-opsawg-pcapng; the order of a packet's two lengths before version 2.4
+//            and the 24-byte record of magic 0xa1b2cd34: as libpcap reads them.
 #pragma once
 
 #include <cstdint>

@@ -1,13 +1,14 @@
 // A capture on disk or in a pipe to timed packets: opens it, unpacks it, feeds the parser.
 //
-// In:        a path, or "-" for standard input. pcap or pcapng, plain, gzip (any number of members) or zstd; told by the
-//            first bytes, never by the name.
+// In:        a path, or "-" for standard input. pcap or pcapng, plain, gzip (any number of members) or zstd; told by
+//            the first bytes, never by the name.
 // Out:       next(): an Item, std::nullopt at the end of the input, or an Error, in the order of the file.
 // Units:     nanoseconds since the Unix epoch, bytes.
-// Ownership: spans of an Item hold until the next call; where spans_stay() is true (a plain regular file, which is mapped)
-//            as long as the source lives, and wherever it is moved to.
-// Errors:    open(): a Complaint where there is nothing to read. next(): as FileParser, and io. explain() makes an Error
-//            one for people. A file cut in mid-record is no error: what stands before is yielded, counts().truncated set.
+// Ownership: spans of an Item hold until the next call; where spans_stay() is true (a plain regular file, which is
+//            mapped) as long as the source lives, and wherever it is moved to.
+// Errors:    open(): a Complaint where there is nothing to read. next(): as FileParser, and io. explain() makes an
+//            Error one for people. A file cut in mid-record is no error: what stands before is yielded,
+//            counts().truncated set.
 // Threads:   one. Memory is bounded whatever the file's size: buffers of 256 KiB, and the decoder's window.
 #pragma once
 

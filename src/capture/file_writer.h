@@ -1,11 +1,12 @@
 // Timed packets to a pcapng file, with the keys that decrypt them.
 //
 // In:        interfaces, then their packets, in any number and order; key logs and statistics whenever they are known.
-// Out:       `<path>`, mode 0600: one section, little-endian, nanosecond stamps; the key log in Decryption Secrets Blocks
-//            that stand before the first packet, where readers that go through the file once (TShark) want them.
+// Out:       `<path>`, mode 0600: one section, little-endian, nanosecond stamps; the key log in Decryption Secrets
+//            Blocks that stand before the first packet, where readers that go through the file once (TShark) want them.
 // Units:     nanoseconds since the Unix epoch, bytes.
-// Ownership: copies what it is given. Packets are put aside on the same disk as they come; interfaces and keys are held in
-//            memory. finish() writes `<path>.tmp` from them and renames it; of a writer that dies before, nothing stays.
+// Ownership: copies what it is given. Packets are put aside on the same disk as they come; interfaces and keys are held
+//            in memory. finish() writes `<path>.tmp` from them and renames it; of a writer that dies before, nothing
+//            stays.
 // Errors:    a Complaint for every write that fails; the first is final.
 // Threads:   one at a time.
 // Source:    draft-ietf-opsawg-pcapng section 4.

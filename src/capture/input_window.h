@@ -1,8 +1,9 @@
 // The bytes of an input that arrives in chunks, looked at as if they were one piece.
 //
 // In:        chunks by feed(); each must hold until peek() has said "not here yet" or the chunk is used up.
-// Out:       peek(n): the next n bytes in one piece. It points into the fed chunk where the chunk has them all, so a file
-//            fed whole is never copied; only what spans two chunks is carried over in a buffer of the window's own.
+// Out:       peek(n): the next n bytes in one piece. It points into the fed chunk where the chunk has them all, so a
+//            file fed whole is never copied; only what spans two chunks is carried over in a buffer of the window's
+//            own.
 // Ownership: a span from peek() holds until the next call of peek(), discard() or feed().
 // Errors:    none; "not here yet" is std::nullopt. The carry grows with bytes that exist, never by a declared length.
 // Threads:   one.

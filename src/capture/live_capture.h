@@ -1,14 +1,14 @@
 // Packets of a network interface as they pass, stamped by the kernel in nanoseconds.
 //
-// In:        an interface of the network namespace that the thread calling open() is in; the capture stays there, whatever
-//            thread goes on with it.
+// In:        an interface of the network namespace that the thread calling open() is in; the capture stays there,
+//            whatever thread goes on with it.
 // Out:       either packets one by one, by next(), or a file, by start() and stop(): a thread of the capture's own then
 //            writes them. Everything from open() to stop() is captured, both directions.
 // Units:     nanoseconds of CLOCK_REALTIME, bytes.
-// Ownership: a Packet's bytes lie in the kernel's ring and hold until the next call. The FileWriter given to start() must
-//            live, and be left alone, until stop() has returned.
-// Errors:    open(): a Complaint that says what is lacking. An interface that goes away, and a disk that fills up, end the
-//            capture: next() and stop() say so. What the kernel or the interface lost is counted, never an error.
+// Ownership: a Packet's bytes lie in the kernel's ring and hold until the next call. The FileWriter given to start()
+//            must live, and be left alone, until stop() has returned.
+// Errors:    open(): a Complaint that says what is lacking. An interface that goes away, and a disk that fills up, end
+//            the capture: next() and stop() say so. What the kernel or the interface lost is counted, never an error.
 // Threads:   one calls; start() adds one.
 // Source:    packet(7), TPACKET_V3, through libpcap.
 #pragma once

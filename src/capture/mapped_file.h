@@ -3,8 +3,9 @@
 // In:        an open descriptor of a regular file; it may be closed afterwards.
 // Out:       bytes(): the whole file as it was when it was mapped.
 // Ownership: the mapping lives as long as the object; moving the object leaves the bytes where they are.
-// Errors:    map() gives an Error (io) where the file can't be mapped (a pipe, some special file systems): read it instead.
-//            A file that another process shortens while it is being read ends this process (SIGBUS), as with any mapping.
+// Errors:    map() gives an Error (io) where the file can't be mapped (a pipe, some special file systems): read it
+//            instead. A file that another process shortens while it is being read ends this process (SIGBUS), as with
+//            any mapping.
 // Threads:   bytes() from any thread; release_before() from one.
 #pragma once
 

@@ -1,9 +1,9 @@
 // From a capture interface's clock ticks to nanoseconds since the Unix epoch.
 //
 // In:      the options if_tsresol (one byte) and if_tsoffset (seconds) of an interface, then 64-bit tick counts.
-// Out:     Nanos, rounded towards the epoch where the clock is finer; clamped to +-max_time_ns. A count that would lie beyond
-//          is taken as the negative number of the same 64 bits: writers that counted below zero exist, and so the
-//          differences between their stamps come out right.
+// Out:     Nanos, rounded towards the epoch where the clock is finer; clamped to +-max_time_ns. A count that would lie
+//          beyond is taken as the negative number of the same 64 bits: writers that counted below zero exist, and so
+//          the differences between their stamps come out right.
 // Errors:  none: every byte is a resolution.
 // Source:  draft-ietf-opsawg-pcapng section 4.2: bit 7 clear: 10^-n seconds a tick; set: 2^-n.
 #pragma once

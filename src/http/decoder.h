@@ -1,7 +1,7 @@
 // The HTTP version that a connection speaks, and its reader.
 //
-// In:        select() with the negotiated ALPN where there is one; then as Http1: feed(), hole(), finish(). Without ALPN the
-//            client's first bytes decide (HTTP/2's connection preface, RFC 9113 section 3.4).
+// In:        select() with the negotiated ALPN where there is one; then as Http1: feed(), hole(), finish(). Without
+//            ALPN the client's first bytes decide (HTTP/2's connection preface, RFC 9113 section 3.4).
 // Out:       next(): Events.
 // Ownership: nothing of an Item is kept.
 // Errors:    none (http1.h, http2.h).

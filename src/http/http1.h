@@ -1,7 +1,7 @@
 // HTTP/1.x over one connection: plaintext of both directions to requests, responses and their ends.
 //
-// In:        feed() with application data Items in the session's order; hole() where plaintext of unknown length is missing;
-//            finish() when the connection is over (a body without a length ends there).
+// In:        feed() with application data Items in the session's order; hole() where plaintext of unknown length is
+//            missing; finish() when the connection is over (a body without a length ends there).
 // Out:       next(): Events. Requests and responses are paired in order (pipelining).
 // Ownership: nothing of an Item is kept.
 // Errors:    none: bytes that are no HTTP give not_http once a direction.

@@ -1,7 +1,7 @@
 // HTTP/2 over one connection: plaintext of both directions to requests, responses and their ends.
 //
-// In:        feed() with application data Items in the session's order; hole() where plaintext is missing: frames can't be
-//            found again, so the direction ends.
+// In:        feed() with application data Items in the session's order; hole() where plaintext is missing: frames can't
+//            be found again, so the direction ends.
 // Out:       next(): Events; `exchange` is the stream identifier.
 // Ownership: nothing of an Item is kept. HPACK is nghttp2's.
 // Errors:    none: what is no HTTP/2 gives not_http once a direction.

@@ -1,7 +1,7 @@
 // A file that appears under its name only when it is complete.
 //
-// In:        bytes. Out: `<path>.tmp` while it is written, renamed to `path` by finish(). "-" is standard output; a path
-//            that is no regular file (a pipe, /dev/null) is written as it is, since it has no name to be replaced.
+// In:        bytes. Out: `<path>.tmp` while it is written, renamed to `path` by finish(). "-" is standard output; a
+//            path that is no regular file (a pipe, /dev/null) is written as it is, since it has no name to be replaced.
 // Ownership: owns its descriptor; one that dies without finish() removes its .tmp.
 // Errors:    Complaint with the path and what to do: no such folder, no right, disk full. After one, nothing more is
 //            written and finish() says the same again.

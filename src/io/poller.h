@@ -6,8 +6,8 @@
 // Ownership: owns its epoll descriptor, not the descriptors it watches. The span holds until the next wait().
 // Errors:    create and add: io. wait: none; a signal ends it early with nothing.
 // Threads:   one thread an object, except for Waker::wake.
-// Source:    epoll(7), epoll_pwait2(2). A sleeping thread wakes some 40 to 350 us late (measured; the timer slack's 50 us
-//            on top where it is not set to 1 ns), so a precise wait sleeps short of its deadline and spins the rest,
+// Source:    epoll(7), epoll_pwait2(2). A sleeping thread wakes some 40 to 350 us late (measured; the timer slack's 50
+//            us on top where it is not set to 1 ns), so a precise wait sleeps short of its deadline and spins the rest,
 //            serving descriptors all the while.
 #pragma once
 

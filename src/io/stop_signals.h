@@ -1,7 +1,7 @@
 // SIGINT and SIGTERM as something to poll, so that a command ends in an orderly way instead of in mid-write.
 //
-// Ownership: for its life the two signals are blocked in the thread that made it and in threads made afterwards: make it
-//            before other threads. The former mask comes back at its end.
+// Ownership: for its life the two signals are blocked in the thread that made it and in threads made afterwards: make
+//            it before other threads. The former mask comes back at its end.
 // Errors:    io.
 // Threads:   any may call received() after polling fd(); each signal is received once.
 // Source:    signalfd(2).

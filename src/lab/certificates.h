@@ -3,7 +3,8 @@
 // In:        the kind of certificate (Spec::certificate), where the proxy is reached.
 // Out:       ca.pem, proxy.pem and proxy.key (mode 0600) in the run's private folder.
 // Ownership: the files are the folder's; the authority's key is never written and is gone when make_certificates
-// returns. Errors:    Complaint of the TLS library or the disk.
+//            returns.
+// Errors:    Complaint of the TLS library or the disk.
 #pragma once
 
 #include <filesystem>

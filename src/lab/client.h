@@ -3,7 +3,8 @@
 // In:        what to load, and where the client's files go. Out: its counts.
 // Units:     nanoseconds, counts.
 // Ownership: a HeldClient owns its process, which dies with it. Must not outlive the Bed.
-// Errors:    Complaint in the client's own words where it has any (an unknown group, a certificate that does not verify).
+// Errors:    Complaint in the client's own words where it has any (an unknown group, a certificate that does not
+//            verify).
 // Threads:   one.
 #pragma once
 

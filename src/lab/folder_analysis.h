@@ -1,8 +1,8 @@
 // The captures of a result folder to its transactions: what the lab does at its end and `analyze DIR` does again.
 //
 // In:        a result folder with manifest.json and the captures that it names.
-// Out:       rows in the manifest's order of cells and blocks, each with its cell and block; connections are numbered within
-//            their capture. The same folder gives the same rows, whoever asks.
+// Out:       rows in the manifest's order of cells and blocks, each with its cell and block; connections are numbered
+//            within their capture. The same folder gives the same rows, whoever asks.
 // Errors:    Complaint where the manifest or a capture can't be read.
 // Threads:   as analyze::run.
 #pragma once

@@ -1,10 +1,12 @@
 // The order in which an experiment's blocks run.
 //
 // In:        a Spec. Out: its cells in the spec's order (sizes, and in each the groups), and the blocks in the order
-// they run. Units:     sizes in bytes. Errors:    none: a Spec is inside its limits. Order:     round after round;
-// every round has each cell once, shuffled anew (Fisher-Yates over std::mt19937_64 seeded with
-//            the spec's seed). So slow changes of the machine meet every cell alike, and no cell always follows the
-//            same other one. The same seed gives the same order on every machine.
+//            they run.
+// Units:     sizes in bytes.
+// Errors:    none: a Spec is inside its limits.
+// Order:     round after round; every round has each cell once, shuffled anew (Fisher-Yates over std::mt19937_64 seeded
+//            with the spec's seed). So slow changes of the machine meet every cell alike, and no cell always follows
+//            the same other one. The same seed gives the same order on every machine.
 #pragma once
 
 #include <cstddef>

@@ -5,8 +5,7 @@
 // Units:     durations in nanoseconds, sizes in bytes, rates per second.
 // Ownership: Spec owns all it holds.
 // Errors:    Complaint with "file:line" and the key: unknown key (with the nearest known one), wrong type or unit, a
-// value
-//            outside its limits, two cells of the same name.
+//            value outside its limits, two cells of the same name.
 // Source:    TOML 1.0 (toml.io/en/v1.0.0); group lists as design.md section 3.
 #pragma once
 

@@ -1,11 +1,9 @@
 // Reads one table of a specification key by key, and in the end refuses what nobody asked for.
 //
 // In:        a toml::table that outlives the reader; values go straight into the caller's fields, which keep their
-// default
-//            where the key is absent.
+//            default where the key is absent.
 // Errors:    sticky, as base/byte_reader.h: the first problem of all tables of a file is kept in the shared
-// SpecProblem, and
-//            the caller asks once. finish() is what finds unknown keys.
+//            SpecProblem, and the caller asks once. finish() is what finds unknown keys.
 // Units:     as spec.h.
 #pragma once
 

@@ -3,8 +3,7 @@
 // In:        the folder of all results, the run's name.
 // Out:       <out>/<name>-<UTC time>/ with captures/ and .work/ (mode 0700: keys, configuration, logs).
 // Ownership: the Workspace removes .work when it dies, unless told to keep it. A flock(2) on .work/owner, which the
-// kernel
-//            drops when this process ends, however it ends, tells a living run's .work from a killed one's.
+//            kernel drops when this process ends, however it ends, tells a living run's .work from a killed one's.
 // Errors:    Complaint naming the folder.
 // Threads:   one.
 #pragma once

@@ -1,11 +1,11 @@
 // The language of --groups and --key-shares: which key exchanges to offer, and which to bet on.
 //
-// In:        "X25519MLKEM768:X25519,MLKEM1024=2": `:` joins the groups of one offer, `,` separates configurations, `=N` is
-//            a configuration's weight in the mix. Key shares: "X25519:MLKEM1024"; for several configurations one list that
-//            serves all, or as many as there are, separated by `,`. Names are base/iana.h's.
+// In:        "X25519MLKEM768:X25519,MLKEM1024=2": `:` joins the groups of one offer, `,` separates configurations, `=N`
+//            is a configuration's weight in the mix. Key shares: "X25519:MLKEM1024"; for several configurations one
+//            list that serves all, or as many as there are, separated by `,`. Names are base/iana.h's.
 // Out:       configurations with code points.
-// Errors:    usage: names the part that is wrong, and for an unknown group those that the library knows. The prefixes of
-//            OpenSSL's own lists (*, ?, -, /) are refused: what is sent as key share is said in --key-shares.
+// Errors:    usage: names the part that is wrong, and for an unknown group those that the library knows. The prefixes
+//            of OpenSSL's own lists (*, ?, -, /) are refused: what is sent as key share is said in --key-shares.
 // Threads:   pure functions.
 // Source:    design.md section 3; RFC 8446 section 4.2.8: shares are a subset of the offer, in its order.
 #pragma once

@@ -1,7 +1,7 @@
 // When each transaction starts, decided before the first one does: that is what makes the load open.
 //
-// In:      rate, length, arrivals, seed. Out: offsets from the start of the run, ascending; and which configuration each
-//          transaction uses.
+// In:      rate, length, arrivals, seed. Out: offsets from the start of the run, ascending; and which configuration
+//          each transaction uses.
 // Units:   nanoseconds; rate in transactions per second.
 // Errors:  limit (usage) for more transactions than memory is meant to hold.
 // Threads: pure functions: the same input gives the same schedule on every machine.

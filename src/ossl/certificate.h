@@ -2,8 +2,7 @@
 //
 // In:        names and addresses of the server. Out: PEM text of certificates and private keys.
 // Ownership: the authority owns its key, which never leaves it; CertifiedKey owns its text, its private key is a secret
-// of
-//            the caller's (write it 0600).
+//            of the caller's (write it 0600).
 // Errors:    crypto, where the library says no; malformed for a name that no certificate can carry.
 // Units:     lifetime in seconds.
 // Threads:   one thread at a time for each authority.

@@ -2,10 +2,12 @@
 //
 // In:        transactions, resources and the manifest's facts; without a manifest the rows alone.
 // Out:       per cell (any grouping of rows) counts of outcomes, five layers and total, a comparison with its baseline.
-// Units:     nanoseconds unless a field says otherwise; statistics are double since means and quantiles are no
-// integers. Absence:   std::nullopt is "not known" or "too few": never zero. Ownership: owns all it holds. Errors:
-// none: what can't be stated is absent, and `notes` says why. Threads:   pure function of its input: same input, same
-// Summary, to the bit. Source:    design.md section 2.
+// Units:     nanoseconds unless a field says otherwise; statistics are double since means and quantiles are no integers.
+// Absence:   std::nullopt is "not known" or "too few": never zero.
+// Ownership: owns all it holds.
+// Errors:    none: what can't be stated is absent, and `notes` says why.
+// Threads:   pure function of its input: same input, same Summary, to the bit.
+// Source:    design.md section 2.
 #pragma once
 
 #include <array>

@@ -1,16 +1,15 @@
 // From packets to connections: finds each segment's connection and yields its events in the capture's order.
 //
 // In:        capture::Packet, one at a time, in the capture's order: feed(), then next() until it has nothing more,
-// then the
-//            next packet; finish() at the end of the input, then next() again.
+//            then the next packet; finish() at the end of the input, then next() again.
 // Out:       Events (types.h). Every packet ends in exactly one counter of counts().
 // Ownership: spans of an Event hold until the next feed() or next(); the fed packet must hold until next() is
-// exhausted. Errors:    none. Threads:   one thread an object. `share` deals connections to workers by their 4-tuple:
-// each worker sees every packet and
-//            keeps its own.
+//            exhausted.
+// Errors:    none.
+// Threads:   one thread an object. `share` deals connections to workers by their 4-tuple: each worker sees every packet
+//            and keeps its own.
 // Limits:    idle connections end after `Limits`' silences in capture time; ended ones are remembered so that late
-// copies
-//            open nothing; bytes that wait for holes are bounded per stream (stream.h) and in all.
+//            copies open nothing; bytes that wait for holes are bounded per stream (stream.h) and in all.
 // Source:    RFC 9293; RFC 7413 (Fast Open).
 #pragma once
 

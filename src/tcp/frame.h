@@ -3,12 +3,12 @@
 // In:        capture::Packet of any link type.
 // Out:       the segment, or the fate of a packet that has none. A packet ends in exactly one Fate.
 // Ownership: the payload points into the packet, or into the decoder where IP fragments were put together (until the
-// next
-//            call of decode()).
+//            next call of decode()).
 // Errors:    none: hostile and cut packets are fates. Checksums are not verified, since offloading NICs leave them
-// blank. Limits:    16 nested headers; fragments in fragments.h. Source:    IEEE 802.3/802.1Q, RFC 791, RFC 8200, RFC
-// 9293, RFC 2516 (PPPoE), RFC 3032 (MPLS), RFC 2784/2890 (GRE), RFC 7348
-//            (VXLAN), RFC 8926 (GENEVE), the tcpdump group's link type pages.
+//            blank.
+// Limits:    16 nested headers; fragments in fragments.h.
+// Source:    IEEE 802.3/802.1Q, RFC 791, RFC 8200, RFC 9293, RFC 2516 (PPPoE), RFC 3032 (MPLS), RFC 2784/2890 (GRE),
+//            RFC 7348 (VXLAN), RFC 8926 (GENEVE), the tcpdump group's link type pages.
 #pragma once
 
 #include <cstdint>

@@ -2,13 +2,11 @@
 //
 // In:        segments' payloads with their sequence numbers and stamps, the peer's acknowledgments.
 // Out:       Pieces in stream order: bytes, gaps, the FIN. The first copy of a byte wins; a later copy only fills
-// holes. Ownership: bytes that come in order point into the packet; held ones into the stream until the next call of
-// add() or
-//            release().
+//            holes. Ownership: bytes that come in order point into the packet; held ones into the stream until the next
+//            call of add() or release().
 // Errors:    none; bytes outside the plausible window are counted and ignored.
 // Limits:    `hold_limit` bytes wait for a hole; beyond it the hole is declared a gap. A hole that the peer has
-// acknowledged
-//            can't be filled by a retransmission, so it waits less.
+//            acknowledged can't be filled by a retransmission, so it waits less.
 // Source:    RFC 9293 sections 3.4 (sequence numbers) and 3.10.7.4 (segments).
 #pragma once
 

@@ -1,8 +1,7 @@
 // What the TCP step yields: connections, and per direction an ordered byte stream whose every byte knows its packet.
 //
 // Units:     offsets count stream bytes, the first byte after the SYN is 0 (of a connection whose SYN is not in the
-// capture:
-//            the first byte seen). Time in nanoseconds since the Unix epoch.
+//            capture: the first byte seen). Time in nanoseconds since the Unix epoch.
 // Ownership: `bytes` of an event holds until the next call of next() or feed().
 // Source:    RFC 9293; first copy of a byte wins where copies differ.
 #pragma once

@@ -1,8 +1,7 @@
 // TLS secrets that were logged by an endpoint: from key log lines to a look-up by ClientHello.random.
 //
 // In:        bytes of NSS key logs (SSLKEYLOGFILE) in any number of pieces: several files, Decryption Secrets Blocks;
-// any
-//            order, comments, CRLF, junk, duplicates. finish() ends a file whose last line has no newline.
+//            any order, comments, CRLF, junk, duplicates. finish() ends a file whose last line has no newline.
 // Out:       find(random): the secrets of a connection, or null.
 // Ownership: owns everything; a found pointer holds until the next feed().
 // Errors:    none: lines that are no secrets are counted.

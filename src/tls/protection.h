@@ -4,8 +4,7 @@
 // Out:       plaintext with its inner content type.
 // Ownership: the plaintext holds until the next call of open(). Owns the keys.
 // Errors:    std::nullopt where the tag does not verify: the sequence number stays. Records that were on the wire but
-// can't
-//            be opened (damaged, skipped) are announced with pass(), so that the next one is tried with the right
+//            can't be opened (damaged, skipped) are announced with pass(), so that the next one is tried with the right
 //            number.
 // Source:    RFC 8446 sections 5.2, 5.3, 7.2 (next generation), 7.3; RFC 5246 section 6.2.3.3; RFC 5288; RFC 7905.
 #pragma once

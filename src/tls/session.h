@@ -1,10 +1,11 @@
 // One connection's TLS: both directions' streams to handshake messages, alerts and application data.
 //
-// In:        chunk() and gap() per direction, in the capture's order; after each, next() until it has nothing more (it then
-//            keeps what it needs, so the fed bytes may go); finish() at the end, then next() again.
-// Out:       Items in the order in which they could be understood: a direction waits for the other where its keys depend on
-//            it (a client's encrypted records for the ServerHello), at most `stall_limit` bytes.
-// Ownership: an Item's pointers and spans hold until the next call of any function. The KeyLog must outlive the session.
+// In:        chunk() and gap() per direction, in the capture's order; after each, next() until it has nothing more (it
+//            then keeps what it needs, so the fed bytes may go); finish() at the end, then next() again.
+// Out:       Items in the order in which they could be understood: a direction waits for the other where its keys
+//            depend on it (a client's encrypted records for the ServerHello), at most `stall_limit` bytes.
+// Ownership: an Item's pointers and spans hold until the next call of any function. The KeyLog must outlive the
+//            session.
 // Errors:    none: what can't be read is an Item too (not_tls, lost, malformed), and that direction ends.
 // Threads:   one at a time an object; sessions of different threads may share a KeyLog that no longer changes.
 // Source:    RFC 8446; RFC 5246. Keys change by direction (RFC 8446 appendix A):

@@ -1,8 +1,7 @@
 // What a cipher suite's code point says about protecting records.
 //
 // Source: RFC 8446 section B.4, RFC 5288/5289 (GCM), RFC 6655/7251 (CCM), RFC 7905 (ChaCha20-Poly1305). Suites that are
-// not
-//         AEADs, or not listed here, have no parameters: their records stay closed.
+//         not AEADs, or not listed here, have no parameters: their records stay closed.
 #pragma once
 
 #include <cstdint>

@@ -3,7 +3,7 @@
 // Units:     time and packet per tcp::Stamp; sizes in bytes, record sizes with their 5-byte headers.
 // Ownership: spans hold until the next call of next() or feed(); parsed messages own what they keep.
 // Source:    RFC 8446 (TLS 1.3), RFC 5246 (TLS 1.2), RFC 8448 (example handshakes), draft-ietf-tls-ecdhe-mlkem
-// (groups).
+//            (groups).
 #pragma once
 
 #include <array>
