@@ -19,6 +19,7 @@ LIBRARY_OF_HEADER = {
     r"zlib\.h": "ZLIB::ZLIB",
     r"zstd\.h": "PkgConfig::zstd",
     r"boost/": "Boost::headers",
+    r"nghttp2/": "PkgConfig::nghttp2",
     r"nlohmann/": "nlohmann_json::nlohmann_json",
     r"toml(\+\+|plusplus)": "tomlplusplus::tomlplusplus",
     r"CLI/": "CLI11::CLI11",
