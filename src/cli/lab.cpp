@@ -197,9 +197,8 @@ Checked<ExitCode> run_lab(const LabArguments& arguments) {
   if (auto printed = print_result(*result, arguments.json); !printed) {
     return std::unexpected(printed.error());
   }
-  const bool lost = !result->warnings.empty() && lab::failed_transactions(result->results.summary) == 0;
-  const bool failed = lab::failed_transactions(result->results.summary) > arguments.max_failures;
-  return lost || failed || result->partial ? ExitCode::failed : ExitCode::fine;
+  const std::uint64_t failed = lab::failed_transactions(result->results.summary);
+  return result->sound && failed <= arguments.max_failures ? ExitCode::fine : ExitCode::failed;
 }
 
 }  // namespace

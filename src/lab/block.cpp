@@ -112,16 +112,61 @@ Checked<void> finish_capture(capture::FileWriter& writer, const std::filesystem:
   return writer.finish();
 }
 
-// From the go to the end of the last connection; fills in the block's times.
-Checked<ClientEnd> let_run(HeldClient& client, StopFlag& stop, ManifestBlock& block) {
+// What a block's own time gave.
+struct Measured {
+  Totals before;
+  Totals after;
+  ClientEnd end = ClientEnd::finished;
+  capture::LiveCounts captured;
+};
+
+// From the start of the capture to its end; fills in the block's times.
+Checked<Measured> measure(const Stage& stage, HeldClient& client, capture::FileWriter& writer, StopFlag& stop,
+                          ManifestBlock& block) {
+  Checked<capture::LiveCapture> live = open_capture(stage);
+  if (!live) {
+    return std::unexpected(live.error());
+  }
+  if (auto started = live->start(writer); !started) {
+    return std::unexpected(started.error());
+  }
+  Checked<Totals> before = read_totals(stage);
+  if (!before) {
+    return std::unexpected(before.error());
+  }
   block.started_ns = io::realtime_ns();
   if (auto went = client.go(); !went) {
     return std::unexpected(went.error());
   }
-  Checked<ClientEnd> end = client.wait(stop);
+  const Checked<ClientEnd> end = client.wait(stop);
   block.ended_ns = io::realtime_ns();
   std::this_thread::sleep_for(settle);
-  return end;
+  Checked<Totals> after = read_totals(stage);
+  const Checked<capture::LiveCounts> captured = live->stop();
+  if (auto running = stage.servers->check_running(); !running) {
+    return std::unexpected(running.error());
+  }
+  if (!end || !after || !captured) {
+    return std::unexpected(!end ? end.error() : !after ? after.error() : captured.error());
+  }
+  return Measured{std::move(*before), std::move(*after), *end, *captured};
+}
+
+ManifestBlock entry_of(const Cell& cell, const PlannedBlock& planned, const std::string& name) {
+  ManifestBlock block;
+  block.cell = cell.name;
+  block.block = planned.block;
+  block.order = planned.order;
+  block.capture = fmt::format("captures/{}.pcapng", name);
+  return block;
+}
+
+void fill_in(ManifestBlock& block, const ClientCounts& counts, const Measured& measured) {
+  block.scheduled = counts.scheduled;
+  block.not_started = counts.not_started;
+  block.capture_packets = measured.captured.received;
+  block.capture_dropped = measured.captured.dropped_by_kernel + measured.captured.dropped_by_interface;
+  block.partial = measured.end == ClientEnd::stopped;
 }
 
 }  // namespace
@@ -135,61 +180,35 @@ Checked<std::optional<BlockResult>> run_block(const Stage& stage, const Cell& ce
     return std::unexpected(client.error());
   }
   std::this_thread::sleep_for(settle);
-
-  BlockResult result;
-  result.client_rows = request.files.transactions;
-  ManifestBlock& block = result.manifest;
-  block.cell = cell.name;
-  block.block = planned.block;
-  block.order = planned.order;
-  block.capture = fmt::format("captures/{}.pcapng", name);
-  block.command = client->command();
+  if (stop.raised()) {
+    return std::nullopt;
+  }
+  BlockResult result{entry_of(cell, planned, name), {}, request.files.transactions, 0};
+  result.manifest.command = client->command();
   Checked<capture::FileWriter> writer =
-      capture::FileWriter::create((stage.folder / block.capture).string(), stage.origin);
+      capture::FileWriter::create((stage.folder / result.manifest.capture).string(), stage.origin);
   if (!writer) {
     return std::unexpected(writer.error());
   }
-  Checked<capture::LiveCapture> live = open_capture(stage);
-  if (!live) {
-    return std::unexpected(live.error());
-  }
-  if (auto started = live->start(*writer); !started) {
-    return std::unexpected(started.error());
-  }
-  const Checked<Totals> before = read_totals(stage);
-  if (!before) {
-    return std::unexpected(before.error());
-  }
-  const Checked<ClientEnd> end = let_run(*client, stop, block);
-  Checked<Totals> after = read_totals(stage);
-  const Checked<capture::LiveCounts> captured = live->stop();
-  for (const Checked<void>& step :
-       {end ? Checked<void>{} : Checked<void>(std::unexpected(end.error())), stage.servers->check_running(),
-        after ? Checked<void>{} : Checked<void>(std::unexpected(after.error())),
-        captured ? Checked<void>{} : Checked<void>(std::unexpected(captured.error()))}) {
-    if (!step) {
-      return std::unexpected(step.error());
-    }
+  Checked<Measured> measured = measure(stage, *client, *writer, stop, result.manifest);
+  if (!measured) {
+    return std::unexpected(measured.error());
   }
   const Checked<ClientCounts> counts = read_client_counts(request.files.json);
-  if (!counts && *end == ClientEnd::stopped) {
+  if (!counts && measured->end == ClientEnd::stopped) {
     return std::nullopt;
   }
   if (!counts) {
     return std::unexpected(counts.error());
   }
-  after->cpu[index(Host::client)] = counts->cpu;
-  block.scheduled = counts->scheduled;
-  block.not_started = counts->not_started;
-  block.capture_packets = captured->received;
-  block.capture_dropped = captured->dropped_by_kernel + captured->dropped_by_interface;
-  block.partial = *end == ClientEnd::stopped;
-  result.cut_packets = captured->cut;
   if (auto finished = finish_capture(*writer, request.files.key_log); !finished) {
     return std::unexpected(finished.error());
   }
+  fill_in(result.manifest, *counts, *measured);
+  result.cut_packets = measured->captured.cut;
+  measured->after.cpu[index(Host::client)] = counts->cpu;
   for (const Host host : testbed::all_hosts) {
-    result.resources.push_back(resource_of(*before, *after, host, block));
+    result.resources.push_back(resource_of(measured->before, measured->after, host, result.manifest));
   }
   return result;
 }

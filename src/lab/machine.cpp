@@ -3,13 +3,12 @@
 #include <fmt/format.h>
 #include <sys/sysinfo.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <optional>
+#include <string>
 #include <vector>
 
 namespace tlstrata::lab {
@@ -50,37 +49,41 @@ std::string mitigations() {
   return found.empty() ? "none in force" : fmt::format("{}", fmt::join(found, "; "));
 }
 
-const char* on_off(bool on) {
-  return on ? "on" : "off";
+const char* on_off(std::optional<bool> on) {
+  return !on ? "unknown" : *on ? "on" : "off";
+}
+
+// Absence in a word, so that every key has a value.
+Json number(std::optional<double> value, const char* absent) {
+  return value ? Json(*value) : Json(absent);
 }
 
 }  // namespace
 
-Json machine_facts() {
+Json machine_facts(const MachineState& state) {
   Json facts = Json::object();
   utsname kernel{};
   struct sysinfo memory{};
-  std::array<double, 3> load{};
   facts["cpu_model"] = cpu_info("model name");
-  facts["cores"] = sysconf(_SC_NPROCESSORS_ONLN);
+  facts["cores"] = state.cores;
+  facts["usable_cores"] = state.usable_cores;
+  facts["quota_cores"] = number(state.quota_cores, "none");
   if (sysinfo(&memory) == 0) {
     facts["memory_bytes"] = static_cast<std::uint64_t>(memory.totalram) * memory.mem_unit;
   }
-  facts["hypervisor"] = (" " + cpu_info("flags") + " ").find(" hypervisor ") != std::string::npos ? "yes" : "no";
+  facts["hypervisor"] = state.is_virtual ? "yes" : "no";
   if (uname(&kernel) == 0) {
     facts["kernel"] = fmt::format("{} {}", kernel.sysname, kernel.release);
     facts["architecture"] = kernel.machine;
   }
-  facts["governor"] = first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+  facts["governor"] = state.governor.empty() ? "unknown" : state.governor;
+  facts["turbo"] = on_off(state.turbo);
+  facts["smt"] = on_off(state.smt);
   facts["mitigations"] = mitigations();
-  if (getloadavg(load.data(), 3) == 3) {
-    facts["load_average_before"] = fmt::format("{:.2f} {:.2f} {:.2f}", load[0], load[1], load[2]);
-  }
+  facts["load_average_before"] = number(state.load_average, "unknown");
+  facts["busy_share_before"] = number(state.busy_share, "unknown");
+  facts["stolen_share"] = number(state.stolen_share, "unknown");
   return facts;
-}
-
-std::string clock_source() {
-  return first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource");
 }
 
 Json bed_facts(const testbed::Bed& bed) {

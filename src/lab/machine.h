@@ -7,18 +7,14 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
-#include <string>
 
+#include "lab/machine_state.h"
 #include "testbed/bed.h"
 
 namespace tlstrata::lab {
 
-// CPU, kernel, governor, mitigations, load. To be taken before anything is started: load_average_before is of the
-// others.
-nlohmann::ordered_json machine_facts();
-
-// The kernel's clock source: "tsc".
-std::string clock_source();
+// CPU, kernel, governor, mitigations, load. `state` is to be read before anything is started: its load is of the others.
+nlohmann::ordered_json machine_facts(const MachineState& state);
 
 // What holds in the bed's hosts: congestion control, MTU and offloads of each interface, as read back from the kernel.
 nlohmann::ordered_json bed_facts(const testbed::Bed& bed);

@@ -117,8 +117,9 @@ Checked<void> Experiment::set_up(testbed::Privileges privileges) {
   manifest_.started_utc = utc_text("%Y-%m-%dT%H:%M:%SZ");
   manifest_.seed = options_.spec.seed;
   manifest_.openssl = ossl::library_version();
-  manifest_.clock_source = clock_source();
-  manifest_.machine = machine_facts();
+  const MachineState machine = read_machine_state(folder(), testbed::system_search_path);
+  manifest_.clock_source = machine.clock_source.empty() ? "unknown" : machine.clock_source;
+  manifest_.machine = machine_facts(machine);
   manifest_.machine["privileges"] = privileges == testbed::Privileges::direct ? "direct" : "user namespace";
   manifest_.cells = plan_.cells;
   manifest_.planned_blocks = plan_.blocks.size();
@@ -243,6 +244,7 @@ Checked<RunResult> Experiment::evaluate() {
   result.planned_blocks = plan_.blocks.size();
   result.blocks = manifest_.blocks.size();
   result.partial = manifest_.partial;
+  result.sound = is_sound(manifest_, results->summary, cut_packets_);
   result.warnings = warnings_of(manifest_, results->summary, cut_packets_);
   result.warnings.insert(result.warnings.end(), analysis->warnings.begin(), analysis->warnings.end());
   result.results = std::move(*results);

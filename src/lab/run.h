@@ -49,6 +49,7 @@ struct RunResult {
   std::uint64_t planned_blocks = 0;
   std::uint64_t blocks = 0;  // that were run; fewer than planned after a stop
   bool partial = false;
+  bool sound = false;  // lab/warnings.h
   report::Results results;
   std::vector<std::string> warnings;              // losses and imbalances, one a line
   std::vector<std::filesystem::path> cleaned_up;  // folders that killed runs had left something in

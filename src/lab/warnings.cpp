@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <numeric>
 
 namespace tlstrata::lab {
@@ -9,7 +10,18 @@ namespace {
 
 constexpr auto complete = static_cast<std::size_t>(strata::Outcome::complete);
 
+std::uint64_t dropped_packets(const Manifest& manifest) {
+  return std::accumulate(manifest.blocks.begin(), manifest.blocks.end(), std::uint64_t{0},
+                         [](std::uint64_t sum, const ManifestBlock& block) { return sum + block.capture_dropped; });
+}
+
 }  // namespace
+
+bool is_sound(const Manifest& manifest, const report::Summary& summary, std::uint64_t cut_packets) {
+  return !manifest.partial && dropped_packets(manifest) == 0 && cut_packets == 0 &&
+         std::all_of(summary.cells.begin(), summary.cells.end(),
+                     [](const report::CellSummary& cell) { return cell.balanced(); });
+}
 
 std::uint64_t failed_transactions(const report::Summary& summary) {
   const strata::OutcomeCounts outcomes = summary.outcomes();
@@ -33,9 +45,7 @@ std::vector<std::string> warnings_of(const Manifest& manifest, const report::Sum
           fmt::format("{}: not all are complete: {}", cell.name, report::describe_outcomes(cell.outcomes)));
     }
   }
-  const std::uint64_t dropped =
-      std::accumulate(manifest.blocks.begin(), manifest.blocks.end(), std::uint64_t{0},
-                      [](std::uint64_t sum, const ManifestBlock& block) { return sum + block.capture_dropped; });
+  const std::uint64_t dropped = dropped_packets(manifest);
   if (dropped != 0) {
     warnings.push_back(fmt::format("the captures lost {} packets: raise capture.buffer", dropped));
   }

@@ -17,6 +17,9 @@ namespace tlstrata::lab {
 std::vector<std::string> warnings_of(const Manifest& manifest, const report::Summary& summary,
                                      std::uint64_t cut_packets);
 
+// Nothing was lost: the run came to its end, every scheduled transaction is accounted for, every packet was kept whole.
+bool is_sound(const Manifest& manifest, const report::Summary& summary, std::uint64_t cut_packets);
+
 // Transactions of all cells that are not complete, those never started included.
 std::uint64_t failed_transactions(const report::Summary& summary);
 

@@ -33,12 +33,14 @@ TEST(Warnings, ASoundRunHasNone) {
   summary.cells = {cell_of(100, 100, 0, 0)};
   EXPECT_THAT(warnings_of(whole_run(), summary, 0), ElementsAre());
   EXPECT_EQ(failed_transactions(summary), 0U);
+  EXPECT_TRUE(is_sound(whole_run(), summary, 0));
 }
 
 TEST(Warnings, ARowThatIsMissingIsSaid) {
   report::Summary summary;
   summary.cells = {cell_of(100, 99, 0, 0)};
   EXPECT_THAT(warnings_of(whole_run(), summary, 0), ElementsAre(HasSubstr("100 transactions were scheduled, but 99")));
+  EXPECT_FALSE(is_sound(whole_run(), summary, 0));
 }
 
 TEST(Warnings, ARowTooManyIsSaid) {
@@ -52,6 +54,7 @@ TEST(Warnings, FailuresAreSaidAndCounted) {
   summary.cells = {cell_of(100, 95, 3, 2), cell_of(100, 99, 1, 0)};
   EXPECT_THAT(warnings_of(whole_run(), summary, 0), ElementsAre(HasSubstr("3 reset"), HasSubstr("1 reset")));
   EXPECT_EQ(failed_transactions(summary), 6U);
+  EXPECT_TRUE(is_sound(whole_run(), summary, 0)) << "a failure that is counted is no loss";
 }
 
 TEST(Warnings, LossesAndAnEarlyEndAreSaid) {
@@ -61,6 +64,11 @@ TEST(Warnings, LossesAndAnEarlyEndAreSaid) {
   manifest.blocks[0].capture_dropped = 7;
   EXPECT_THAT(warnings_of(manifest, {}, 2),
               ElementsAre(HasSubstr("1 of 60 blocks"), HasSubstr("lost 7 packets"), HasSubstr("cut 2 packets")));
+  EXPECT_FALSE(is_sound(manifest, {}, 0));
+  EXPECT_FALSE(is_sound(whole_run(), {}, 1));
+  manifest = whole_run();
+  manifest.blocks[0].capture_dropped = 1;
+  EXPECT_FALSE(is_sound(manifest, {}, 0));
 }
 
 }  // namespace
