@@ -127,6 +127,7 @@ bool RecordReader::read_proxy_header() {
     const auto newline = std::ranges::find(line, std::uint8_t{'\n'});
     if (newline != line.end()) {
       consume(static_cast<std::size_t>(newline - line.begin()) + 1);
+      proxy_header_read_ = true;
       return true;
     }
     return line.size() == longest_line;
@@ -140,6 +141,7 @@ bool RecordReader::read_proxy_header() {
       return false;
     }
     consume(size);
+    proxy_header_read_ = true;
   }
   return true;
 }
@@ -178,7 +180,7 @@ Result<std::optional<Record>> RecordReader::next() {
   if (skip_until_ != 0) {
     return finish_skipped();
   }
-  if (at_start_ && role_ == Role::client && !view().empty() && !read_proxy_header()) {
+  if (at_start_ && !proxy_header_read_ && role_ == Role::client && !view().empty() && !read_proxy_header()) {
     return std::optional<Record>{};
   }
   const auto bytes = view();

@@ -88,6 +88,7 @@ class RecordReader {
 
   Role role_;
   bool at_start_ = true;
+  bool proxy_header_read_ = false;  // there is at most one
   bool failed_ = false;
   bool skip_application_data_ = false;
   tcp::GapReason damage_ = tcp::GapReason::none;  // the record that is being gathered has a hole

@@ -66,13 +66,15 @@ bool Session::must_wait(Role role, std::uint8_t next_type) const {
     return !client_hello_ && next_type != static_cast<std::uint8_t>(ContentType::application_data);
   }
   const bool is_protected_type = next_type == static_cast<std::uint8_t>(ContentType::application_data);
-  if (!is_protected_type || !client_hello_) {
+  const bool is_change = next_type == static_cast<std::uint8_t>(ContentType::change_cipher_spec);
+  if (!client_hello_ || !(is_protected_type || is_change)) {
     return false;
   }
   if (!server_hello_) {
-    return !(retried_ && direction.epoch == Epoch::plaintext && client_hello_->offers_early_data);
+    // A ChangeCipherSpec means something else in TLS 1.2; behind a HelloRetryRequest it is TLS 1.3's.
+    return !(retried_ && (is_change || client_hello_->offers_early_data));
   }
-  return is_tls13() && client_hello_->offers_early_data && has_keys_ && !encrypted_extensions_;
+  return is_protected_type && is_tls13() && client_hello_->offers_early_data && has_keys_ && !encrypted_extensions_;
 }
 
 std::optional<Item> Session::advance(Role role) {
