@@ -78,6 +78,49 @@ constexpr std::array aliases{
     NamedGroup{0x0202, "ML-KEM-1024"}, NamedGroup{0x2FB6, "x25519_mlkem512"}, NamedGroup{0x6399, "x25519_kyber768"},
 };
 
+struct Alert {
+  std::uint8_t description;
+  std::string_view name;
+};
+constexpr std::array alerts{
+    Alert{0, "close_notify"},
+    Alert{10, "unexpected_message"},
+    Alert{20, "bad_record_mac"},
+    Alert{21, "decryption_failed"},
+    Alert{22, "record_overflow"},
+    Alert{30, "decompression_failure"},
+    Alert{40, "handshake_failure"},
+    Alert{41, "no_certificate"},
+    Alert{42, "bad_certificate"},
+    Alert{43, "unsupported_certificate"},
+    Alert{44, "certificate_revoked"},
+    Alert{45, "certificate_expired"},
+    Alert{46, "certificate_unknown"},
+    Alert{47, "illegal_parameter"},
+    Alert{48, "unknown_ca"},
+    Alert{49, "access_denied"},
+    Alert{50, "decode_error"},
+    Alert{51, "decrypt_error"},
+    Alert{60, "export_restriction"},
+    Alert{70, "protocol_version"},
+    Alert{71, "insufficient_security"},
+    Alert{80, "internal_error"},
+    Alert{86, "inappropriate_fallback"},
+    Alert{90, "user_canceled"},
+    Alert{100, "no_renegotiation"},
+    Alert{109, "missing_extension"},
+    Alert{110, "unsupported_extension"},
+    Alert{111, "certificate_unobtainable"},
+    Alert{112, "unrecognized_name"},
+    Alert{113, "bad_certificate_status_response"},
+    Alert{114, "bad_certificate_hash_value"},
+    Alert{115, "unknown_psk_identity"},
+    Alert{116, "certificate_required"},
+    Alert{117, "general_error"},
+    Alert{120, "no_application_protocol"},
+    Alert{121, "ech_required"},
+};
+
 constexpr char lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
@@ -107,6 +150,11 @@ std::span<const NamedGroup> named_groups() {
 
 std::string code_point_text(std::uint16_t code) {
   return fmt::format("0x{:04x}", code);
+}
+
+std::string alert_name(std::uint8_t description) {
+  const auto found = std::ranges::find(alerts, description, &Alert::description);
+  return found != alerts.end() ? std::string(found->name) : fmt::format("alert {}", description);
 }
 
 std::string group_name(std::uint16_t code) {

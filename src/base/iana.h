@@ -1,4 +1,4 @@
-// Names of TLS's code points: groups and cipher suites.
+// Names of TLS's code points: groups, cipher suites, alerts.
 //
 // In/Out:  16-bit code points to names and back. Groups are spelled as OpenSSL spells them (X25519, secp256r1,
 //          X25519MLKEM768, MLKEM1024), cipher suites as IANA does. A code point without a name becomes 0xNNNN.
@@ -34,6 +34,10 @@ std::optional<std::uint16_t> group_code_point(std::string_view text);
 
 // "TLS_AES_128_GCM_SHA256"; "0x1a2b" where the code point has no name.
 std::string cipher_suite_name(std::uint16_t code);
+
+// "handshake_failure", "certificate_required"; "alert 99" where the description has no name. RFC 8446 section 6 and
+// IANA's registry of alerts.
+std::string alert_name(std::uint8_t description);
 
 // "0x1a2b"
 std::string code_point_text(std::uint16_t code);

@@ -149,8 +149,7 @@ Step ClientConnection::step_of(int result, int system_error) {
   if (why == SSL_R_UNEXPECTED_EOF_WHILE_READING) {
     failure_ = {FailureKind::end_of_stream, "connection closed"};
   } else if (why >= SSL_AD_REASON_OFFSET) {
-    failure_ = {FailureKind::peer_alert,
-                std::string("alert ") + SSL_alert_desc_string_long(why - SSL_AD_REASON_OFFSET)};
+    failure_ = {FailureKind::peer_alert, "alert " + alert_name(static_cast<std::uint8_t>(why - SSL_AD_REASON_OFFSET))};
   } else if (why == SSL_R_WRONG_VERSION_NUMBER || why == SSL_R_HTTP_REQUEST || why == SSL_R_HTTPS_PROXY_REQUEST) {
     failure_ = {FailureKind::not_tls, "not a TLS record"};
   } else if (why == SSL_R_CERTIFICATE_VERIFY_FAILED) {

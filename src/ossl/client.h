@@ -71,7 +71,7 @@ enum class FailureKind : std::uint8_t {
 
 struct Failure {
   FailureKind kind = FailureKind::none;
-  std::string text;  // "certificate verify failed: unable to get local issuer certificate", "alert handshake failure"
+  std::string text;  // "certificate verify failed: unable to get local issuer certificate", "alert handshake_failure"
 };
 
 class ClientConnection {

@@ -2,3 +2,4 @@
 tlstrata_script_test(e2e.lab e2e/lab_test.py LABEL e2e TIMEOUT 900)
 set_tests_properties(e2e.lab PROPERTIES RUN_SERIAL TRUE)
 tlstrata_script_test(e2e.doctor e2e/doctor_test.py LABEL e2e TIMEOUT 300)
+tlstrata_script_test(e2e.load e2e/load_test.py LABEL e2e TIMEOUT 300)

@@ -54,6 +54,13 @@ TEST(CipherSuites, NamesOfCommonSuites) {
   EXPECT_EQ(cipher_suite_name(0xABCD), "0xabcd");
 }
 
+TEST(Alerts, NamesOfCommonOnes) {
+  EXPECT_EQ(alert_name(40), "handshake_failure");
+  EXPECT_EQ(alert_name(0), "close_notify");
+  EXPECT_EQ(alert_name(116), "certificate_required");
+  EXPECT_EQ(alert_name(99), "alert 99");
+}
+
 TEST(Grease, ExactlySixteenValues) {
   int count = 0;
   for (std::uint32_t code = 0; code <= 0xFFFF; ++code) {

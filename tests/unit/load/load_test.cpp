@@ -186,7 +186,7 @@ TEST(Load, AlertsAreAlerts) {
   const Results results = run(options_for(server.url(), 20));
   expect_all(results, Outcome::tls_alert);
   ASSERT_EQ(results.failures.size(), 1U);
-  EXPECT_EQ(results.failures.begin()->first.second, "alert handshake failure");
+  EXPECT_EQ(results.failures.begin()->first.second, "alert handshake_failure");
 }
 
 // Transactions that are never answered do not hold up those after them.
