@@ -33,6 +33,8 @@ namespace fs = std::filesystem;
 
 // How often the manifest is written anew while blocks run: what a killed run leaves is at most this old.
 constexpr Nanos manifest_period_ns = 2 * nanos_per_second;
+// What a block takes beside its schedule (client, capture); for the first guess at the time left.
+constexpr Nanos block_overhead_ns = 300 * nanos_per_millisecond;
 
 std::string utc_text(const char* format) {
   const std::time_t now = std::time(nullptr);
@@ -107,7 +109,8 @@ void Experiment::tell(Phase phase, std::string cell) const {
 Nanos Experiment::left_ns() const {
   const auto done = static_cast<Nanos>(manifest_.blocks.size());
   const auto left = static_cast<Nanos>(plan_.blocks.size()) - done;
-  return done == 0 ? left * options_.spec.block_ns : (io::monotonic_ns() - blocks_began_ns_) / done * left;
+  return done == 0 ? left * (options_.spec.block_ns + block_overhead_ns)
+                   : (io::monotonic_ns() - blocks_began_ns_) / done * left;
 }
 
 Checked<void> Experiment::set_up(testbed::Privileges privileges) {
