@@ -5,58 +5,70 @@
 namespace tlstrata::http {
 
 void Decoder::select(std::string_view alpn) {
-  if (!std::holds_alternative<std::monostate>(protocol_)) {
+  if (http1_ || http2_) {
     return;
   }
   if (alpn == "h2") {
-    protocol_.emplace<Http2>();
+    http2_.emplace();
   } else if (!alpn.empty()) {
-    protocol_.emplace<Http1>();  // anything else than HTTP/1 will say so itself
+    http1_.emplace();  // anything else than HTTP/1 will say so itself
+  }
+}
+
+void Decoder::decide(const tls::Item& item) {
+  if (item.role != tls::Role::client) {
+    return;
+  }
+  const auto expected = Http2::preface().substr(preface_seen_, item.plaintext.size());
+  if (!std::ranges::equal(expected, item.plaintext.first(expected.size()))) {
+    http2_.reset();
+    return;
+  }
+  preface_seen_ += expected.size();
+  if (preface_seen_ == Http2::preface().size()) {
+    http1_.reset();
   }
 }
 
 void Decoder::feed(const tls::Item& item) {
-  if (std::holds_alternative<std::monostate>(protocol_)) {
-    const auto preface = Http2::preface().substr(0, item.plaintext.size());
-    const bool is_http2 = item.role == tls::Role::client && !preface.empty() &&
-                          std::ranges::equal(preface, item.plaintext.first(preface.size()));
-    if (is_http2) {
-      protocol_.emplace<Http2>();
-    } else {
-      protocol_.emplace<Http1>();
-    }
+  if (!http1_ && !http2_) {
+    http1_.emplace();
+    http2_.emplace();
   }
-  std::visit(
-      [&item](auto& protocol) {
-        if constexpr (!std::is_same_v<std::decay_t<decltype(protocol)>, std::monostate>) {
-          protocol.feed(item);
-        }
-      },
-      protocol_);
+  if (undecided()) {
+    decide(item);
+  }
+  if (http1_) {
+    http1_->feed(item);
+  }
+  if (http2_) {
+    http2_->feed(item);
+  }
 }
 
 void Decoder::hole(tls::Role role) {
-  if (auto* http1 = std::get_if<Http1>(&protocol_)) {
-    http1->hole(role);
-  } else if (auto* http2 = std::get_if<Http2>(&protocol_)) {
-    http2->hole(role);
+  if (http1_) {
+    http1_->hole(role);
+  }
+  if (http2_) {
+    http2_->hole(role);
   }
 }
 
 void Decoder::finish(bool clean) {
-  if (auto* http1 = std::get_if<Http1>(&protocol_)) {
-    http1->finish(clean);
+  if (undecided()) {
+    http2_.reset();
+  }
+  if (http1_) {
+    http1_->finish(clean);
   }
 }
 
 Result<std::optional<Event>> Decoder::next() {
-  if (auto* http1 = std::get_if<Http1>(&protocol_)) {
-    return http1->next();
+  if (undecided()) {
+    return std::optional<Event>{};
   }
-  if (auto* http2 = std::get_if<Http2>(&protocol_)) {
-    return http2->next();
-  }
-  return std::optional<Event>{};
+  return http1_ ? http1_->next() : http2_ ? http2_->next() : std::optional<Event>{};
 }
 
 }  // namespace tlstrata::http

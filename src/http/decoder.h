@@ -7,9 +7,9 @@
 // Errors:    none (http1.h, http2.h).
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string_view>
-#include <variant>
 
 #include "http/http1.h"
 #include "http/http2.h"
@@ -25,7 +25,13 @@ class Decoder {
   Result<std::optional<Event>> next();
 
  private:
-  std::variant<std::monostate, Http1, Http2> protocol_;
+  [[nodiscard]] bool undecided() const { return http1_ && http2_; }
+  void decide(const tls::Item& item);
+
+  // Neither: nothing was read yet. Both: undecided.
+  std::optional<Http1> http1_;
+  std::optional<Http2> http2_;
+  std::size_t preface_seen_ = 0;  // while undecided: bytes of the client's that are the preface's
 };
 
 }  // namespace tlstrata::http

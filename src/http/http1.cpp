@@ -106,22 +106,25 @@ std::size_t Http1::take_line(Role role, const tls::Item& item, std::size_t posit
   const std::string_view rest = characters(item.plaintext.subspan(position));
   const std::size_t newline = rest.find('\n');
   const std::string_view piece = rest.substr(0, newline);
-  const bool starts_message = direction.waiting == Waiting::start_line && direction.line.empty();
-  if (starts_message && !(newline != std::string_view::npos && trim(piece).empty())) {
+  const bool is_start_line = direction.waiting == Waiting::start_line;
+  const bool is_empty_line = newline != std::string_view::npos && (piece.empty() || piece == "\r");
+  if (is_start_line && direction.line.empty() && !is_empty_line) {
     direction.first = item.first_at(position);
   }
+  const std::string_view kept = piece.substr(0, longest_line - direction.line.size());
+  if (is_start_line && kept.size() < piece.size()) {
+    give_up(role);  // no start line is so long: this is no HTTP
+    return rest.size();
+  }
   if (newline == std::string_view::npos) {
-    direction.line.append(piece.substr(0, longest_line - std::min(longest_line, direction.line.size())));
-    if (direction.waiting == Waiting::start_line && direction.line.size() == longest_line) {
-      give_up(role);  // no start line is so long: this is no HTTP
-    }
+    direction.line.append(kept);
     return rest.size();
   }
   if (direction.line.empty()) {
-    line_done(role, piece);
+    line_done(role, kept);
   } else {
     std::string line = std::exchange(direction.line, {});
-    line.append(piece);
+    line.append(kept);
     line_done(role, line);
   }
   return newline + 1;
