@@ -12,6 +12,7 @@ namespace tlstrata::stats {
 namespace {
 
 constexpr double confidence_tail = 0.025;
+constexpr std::size_t stretch = 64;  // ranks that are counted together while a quantile is looked for
 
 // Estimates the variance of a statistic from its values with one block left out each.
 double jackknife_variance(const LeaveOneOut& values) {
@@ -86,63 +87,87 @@ RankedSample::RankedSample(std::span<const double> values) {
     }
   }
   std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return values[a] < values[b]; });
-  rank_.assign(values.size(), static_cast<std::uint32_t>(order.size()));
+  const std::size_t stretches = (order.size() + stretch - 1) / stretch;
+  counts_.resize(stretches * stretch + 1);
+  rank_.assign(values.size(), static_cast<std::uint32_t>(counts_.size() - 1));
   sorted_.reserve(order.size());
   for (const std::uint32_t row : order) {
     rank_[row] = static_cast<std::uint32_t>(sorted_.size());
     sorted_.push_back(values[row]);
   }
-  counts_.resize(sorted_.size() + 1);
   centre_ = sorted_.empty() ? 0 : mean(sorted_);
+  sums_.assign(1, 0);
+  squares_.assign(1, 0);
+  for (const double value : values) {
+    const double deviation = std::isnan(value) ? 0 : value - centre_;
+    sums_.push_back(sums_.back() + deviation);
+    squares_.push_back(squares_.back() + deviation * deviation);
+  }
+}
+
+void RankedSample::look_up(std::span<const std::size_t> orders, std::span<double> values) const {
+  const auto drawn_in = [&](std::size_t from) {
+    const auto begin = counts_.begin() + static_cast<std::ptrdiff_t>(from);
+    return std::accumulate(begin, begin + static_cast<std::ptrdiff_t>(stretch), std::uint32_t{0});
+  };
+  std::size_t from = 0;    // the current stretch of ranks
+  std::size_t before = 0;  // values drawn of the ranks before it
+  std::size_t inside = drawn_in(from);
+  for (std::size_t i = 0; i < orders.size(); ++i) {
+    while (before + inside <= orders[i]) {
+      before += inside;
+      from += stretch;
+      inside = drawn_in(from);
+    }
+    std::size_t rank = from;
+    for (std::size_t seen = before + counts_[rank]; seen <= orders[i]; seen += counts_[rank]) {
+      ++rank;
+    }
+    values[i] = sorted_[rank];
+  }
 }
 
 Draw RankedSample::statistics(std::span<const Piece> pieces) {
   std::fill(counts_.begin(), counts_.end(), 0);
   Draw result;
+  double sum = 0;
+  double squares = 0;
   for (const Piece& piece : pieces) {
-    for (std::size_t row = piece.begin; row < piece.begin + piece.length; ++row) {
+    const std::size_t end = piece.begin + piece.length;
+    for (std::size_t row = piece.begin; row < end; ++row) {
       ++counts_[rank_[row]];
     }
     result.n += piece.length;
+    sum += sums_[end] - sums_[piece.begin];
+    squares += squares_[end] - squares_[piece.begin];
   }
-  result.n -= counts_[sorted_.size()];  // absent values
+  result.n -= counts_.back();  // absent values
   if (result.n == 0) {
     result.quantiles.fill(std::numeric_limits<double>::quiet_NaN());
     result.mean = std::numeric_limits<double>::quiet_NaN();
     return result;
   }
-
-  std::array<QuantilePlace, estimated_probabilities.size()> places;
-  for (std::size_t q = 0; q < places.size(); ++q) {
-    places[q] = quantile_place(result.n, estimated_probabilities[q]);
-  }
-  double sum = 0;
-  double squares = 0;
-  std::size_t seen = 0;       // drawn values up to here
-  std::size_t next_low = 0;   // the first quantile whose lower neighbour is still to come
-  std::size_t next_high = 0;  // ... and the same for its upper neighbour
-  for (std::size_t i = 0; i < sorted_.size(); ++i) {
-    const std::uint32_t count = counts_[i];
-    if (count == 0) {
-      continue;
-    }
-    const double value = sorted_[i];
-    const double deviation = value - centre_;
-    sum += count * deviation;
-    squares += count * deviation * deviation;
-    seen += count;
-    while (next_low < places.size() && seen > places[next_low].low) {
-      result.quantiles[next_low++] = value;
-    }
-    while (next_high < next_low && (places[next_high].fraction <= 0 || seen > places[next_high].low + 1)) {
-      double& low = result.quantiles[next_high];
-      low += places[next_high].fraction * (value - low);
-      ++next_high;
-    }
-  }
   const double n = static_cast<double>(result.n);
   result.mean = centre_ + sum / n;
   result.sd = result.n > 1 ? std::sqrt(std::max(0.0, (squares - sum * sum / n) / (n - 1))) : 0;
+
+  std::array<QuantilePlace, estimated_probabilities.size()> places;
+  std::array<std::size_t, 2 * estimated_probabilities.size()> orders;
+  for (std::size_t q = 0; q < places.size(); ++q) {
+    places[q] = quantile_place(result.n, estimated_probabilities[q]);
+    orders[2 * q] = places[q].low;
+    orders[2 * q + 1] = places[q].low + (places[q].fraction > 0 ? 1 : 0);
+  }
+  std::sort(orders.begin(), orders.end());
+  std::array<double, orders.size()> values{};
+  look_up(orders, values);
+  for (std::size_t q = 0; q < places.size(); ++q) {
+    const auto value_of = [&](std::size_t order) {
+      return values[static_cast<std::size_t>(std::find(orders.begin(), orders.end(), order) - orders.begin())];
+    };
+    const double low = value_of(places[q].low);
+    result.quantiles[q] = places[q].fraction > 0 ? low + places[q].fraction * (value_of(places[q].low + 1) - low) : low;
+  }
   return result;
 }
 

@@ -66,7 +66,8 @@ struct Draw {
   std::size_t n = 0;  // 0: quantiles and mean are NaN
 };
 
-// A sample sorted once, so that statistics of a resample are a count and a scan.
+// A sample sorted once, so that a resample's statistics need no sorting: drawn values are counted by rank, moments are
+// differences of running sums over time.
 class RankedSample {
  public:
   explicit RankedSample(std::span<const double> values);
@@ -76,10 +77,15 @@ class RankedSample {
   [[nodiscard]] std::span<const double> sorted() const { return sorted_; }
 
  private:
+  // The drawn value of each of these orders (0: the least), ascending, from the counts of the current resample.
+  void look_up(std::span<const std::size_t> orders, std::span<double> values) const;
+
   std::vector<double> sorted_;
-  std::vector<std::uint32_t> rank_;    // of each row in sorted_; sorted_.size() for an absent value
-  std::vector<std::uint32_t> counts_;  // scratch: how often each rank was drawn
-  double centre_ = 0;                  // near the mean, against cancellation
+  std::vector<std::uint32_t> rank_;    // of each row in sorted_; beyond all ranks for an absent value
+  std::vector<std::uint32_t> counts_;  // how often each rank was drawn, whole stretches; the absent ones last
+  double centre_ = 0;                  // the mean, against cancellation
+  std::vector<double> sums_;           // of the rows before each, around centre_
+  std::vector<double> squares_;
 };
 
 struct Bounds {

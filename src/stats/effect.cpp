@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -24,6 +25,23 @@ class Differences {
  public:
   Differences(std::span<const double> rows, std::span<const double> columns)
       : rows_(rows), columns_(columns), low_(rows.size(), 0), high_(rows.size(), columns.size()) {}
+
+  // How many elements are less than `bound`.
+  std::uint64_t count_below(double bound) {
+    return count(bound, less_, [](double value, double limit) { return value < limit; });
+  }
+
+  // The largest of those, of which there is at least one.
+  double largest_below(double bound) {
+    (void)count_below(bound);
+    double largest = -std::numeric_limits<double>::infinity();
+    for (std::size_t row = 0; row < rows_.size(); ++row) {
+      if (less_[row] > 0) {
+        largest = std::max(largest, at(row, less_[row] - 1));
+      }
+    }
+    return largest;
+  }
 
   // The element of this rank (0: the least).
   double select(std::uint64_t rank) {
@@ -137,7 +155,8 @@ std::optional<double> hodges_lehmann(std::span<const double> sample, std::span<c
   if (count % 2 == 1) {
     return upper;
   }
-  const double lower = differences.select(count / 2 - 1);
+  // `upper` is the upper one of the two in the middle; the lower is its equal or the next below.
+  const double lower = differences.count_below(upper) < count / 2 ? upper : differences.largest_below(upper);
   return lower + (upper - lower) / 2;
 }
 
