@@ -1,0 +1,455 @@
+#include "strata/tracker.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "unit/http/http2_frames.h"
+#include "unit/strata/conversation.h"
+#include "unit/tls/scribe.h"
+
+namespace tlstrata::strata::test {
+namespace {
+
+using tls::test::change_cipher_spec;
+using tls::test::Handshake;
+using tls::test::key_log_of;
+using tls::test::operator<<;
+using tls::test::pattern;
+using tls::test::text_bytes;
+
+const std::string get = "GET / HTTP/1.1\r\nHost: example.test\r\n\r\n";
+const std::string ok = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+
+// Packets: 1 SYN, 2 SYN-ACK, 3 ACK, 4 ClientHello, 5 server's flight, 6 Finished, 7 request, 8 response, 9 and 10 FIN.
+Conversation whole(Handshake& peer) {
+  Conversation talk;
+  talk.open().client(peer.client_hello()).server(peer.server_flight()).client(peer.client_finished());
+  talk.client(peer.client.data(get)).server(peer.server.data(ok)).close();
+  return talk;
+}
+
+Transaction only_row(const std::vector<Frame>& frames, const tls::KeyLog& keys) {
+  const auto rows = rows_of(frames, keys);
+  EXPECT_EQ(rows.size(), 1U);
+  return rows.empty() ? Transaction{} : rows.front();
+}
+
+Transaction only_row(const Conversation& talk, const tls::KeyLog& keys) {
+  return only_row(talk.frames(), keys);
+}
+
+constexpr Nanos step = Conversation::step;
+
+TEST(Tracker, AWholeTransactionToTheNanosecond) {
+  Handshake peer;
+  const Transaction row = only_row(whole(peer), key_log_of(peer.key_log()));
+  EXPECT_EQ(name(row.outcome), "complete");
+  EXPECT_EQ(row.boundary, Boundary::decrypted);
+  EXPECT_EQ(row.connection.start_ns, time_of(1));
+  EXPECT_EQ(row.layer(Layer::tcp_handshake), step);
+  EXPECT_EQ(row.layer(Layer::tcp_to_tls), 2 * step);
+  EXPECT_EQ(row.layer(Layer::tls_handshake), 2 * step);
+  EXPECT_EQ(row.layer(Layer::tls_to_app), step);
+  EXPECT_EQ(row.layer(Layer::app_response), step);
+  EXPECT_EQ(row.total_ns, 7 * step);
+  EXPECT_EQ(row.last_byte_ns, 7 * step);
+  EXPECT_EQ(row.request_ns, time_of(7));
+  EXPECT_EQ(row.method, "GET");
+  EXPECT_EQ(row.status, 200);
+}
+
+TEST(Tracker, TheConnectionsFacts) {
+  Handshake peer(0x1302);
+  peer.hello.groups = {0x1A1A, 0x11EC, 0x001D};
+  peer.hello.key_shares = {{std::uint16_t{0x1A1A}, std::uint16_t{1}},
+                           {std::uint16_t{0x11EC}, std::uint16_t{1216}},
+                           {std::uint16_t{0x001D}, std::uint16_t{32}}};
+  peer.server_hello.group = std::uint16_t{0x11EC};
+  peer.hello.server_name = "a.example";
+  const std::size_t hello_bytes = peer.client_hello().size();
+  const std::size_t server_hello_bytes = peer.server_hello_record().size();
+  const Bytes messages = peer.server_messages();
+  const Transaction row = only_row(whole(peer), key_log_of(peer.key_log()));
+  const Connection& connection = row.connection;
+  EXPECT_EQ(connection.client, endpoint("10.0.0.1:50000"));
+  EXPECT_EQ(connection.server, endpoint("10.0.0.2:443"));
+  EXPECT_EQ(connection.tls_version, 0x0304);
+  EXPECT_EQ(connection.cipher_suite, 0x1302);
+  EXPECT_EQ(connection.group, 0x11EC);
+  EXPECT_EQ(connection.key_shares, (std::vector<std::uint16_t>{0x11EC, 0x001D})) << "GREASE is left out";
+  EXPECT_EQ(connection.offered_groups, (std::vector<std::uint16_t>{0x11EC, 0x001D}));
+  EXPECT_EQ(connection.server_name, "a.example");
+  EXPECT_EQ(connection.alpn, "http/1.1");
+  EXPECT_FALSE(connection.hrr);
+  EXPECT_FALSE(connection.resumed);
+  EXPECT_FALSE(connection.early_data);
+  EXPECT_EQ(connection.client_hello_bytes, hello_bytes);
+  const std::size_t flight = server_hello_bytes + 6 + 5 + messages.size() + 1 + 16;
+  EXPECT_EQ(connection.server_flight_bytes, flight) << "ServerHello, ChangeCipherSpec, one sealed record";
+  EXPECT_EQ(connection.server_handshake_bytes, flight);
+  EXPECT_EQ(connection.client_handshake_bytes, hello_bytes + 6 + 5 + 4 + 48 + 1 + 16);
+  EXPECT_EQ(connection.traffic[0].packets, 6U) << "the client's: SYN, ACK, hello, Finished, request, FIN";
+  EXPECT_EQ(connection.traffic[1].packets, 4U);
+}
+
+TEST(Tracker, TicketsAreNoHandshakeBytesAndNoResponse) {
+  Handshake peer;
+  Conversation talk;
+  const Bytes flight = (talk.open().client(peer.client_hello()), peer.server_flight());
+  talk.server(flight << peer.server.seal_message(tls::HandshakeType::new_session_ticket, pattern(200)));
+  talk.client(peer.client_finished()).client(peer.client.data(get));
+  talk.server(peer.server.seal_message(tls::HandshakeType::new_session_ticket, pattern(200)));
+  talk.server(peer.server.data(ok)).close();
+  const Transaction row = only_row(talk, key_log_of(peer.key_log()));
+  EXPECT_EQ(name(row.outcome), "complete");
+  EXPECT_EQ(row.connection.server_handshake_bytes, flight.size());
+  EXPECT_EQ(row.layer(Layer::app_response), 2 * step) << "the ticket in packet 8 is no response";
+}
+
+TEST(Tracker, ARetransmittedSynIsWaitingThatTheUserFelt) {
+  Handshake peer;
+  Conversation talk;
+  talk.syn().wait(1'000'000'000).syn().syn_ack().syn_ack();
+  talk.client(peer.client_hello()).server(peer.server_flight()).client(peer.client_finished());
+  talk.client(peer.client.data(get)).server(peer.server.data(ok));
+  const Transaction row = only_row(talk, key_log_of(peer.key_log()));
+  EXPECT_EQ(row.layer(Layer::tcp_handshake), 1'000'000'000 + 2 * step) << "the first SYN to the first SYN-ACK";
+  EXPECT_EQ(row.layer(Layer::tcp_to_tls), 2 * step);
+}
+
+TEST(Tracker, AHelloOverSegmentsOpensWithTheFirstAndIsCompleteWithTheLast) {
+  Handshake peer;
+  Conversation talk;
+  talk.open();
+  const Bytes hello = peer.client_hello();
+  talk.mss = hello.size() / 3 + 1;
+  talk.client(hello);  // packets 4 to 6
+  talk.mss = 65'000;
+  talk.server(peer.server_flight()).client(peer.client_finished());
+  talk.client(peer.client.data(get)).server(peer.server.data(ok));
+  const auto keys = key_log_of(peer.key_log());
+  Transaction row = only_row(talk, keys);
+  EXPECT_EQ(row.layer(Layer::tcp_to_tls), 2 * step);
+  EXPECT_EQ(row.client_hello_complete_ns, 2 * step);
+  EXPECT_EQ(row.handshake_parts[0], 2 * step);
+
+  // The last segment comes first: the hello opens when its first byte comes, and is complete when no byte is missing.
+  Conversation reordered = talk;
+  row = only_row(reordered.swap(4, 6), keys);
+  EXPECT_EQ(name(row.outcome), "complete");
+  EXPECT_EQ(row.layer(Layer::tcp_to_tls), 4 * step) << "its first byte came in packet 6";
+  EXPECT_FALSE(row.client_hello_complete_ns) << "and with it all was there";
+}
+
+TEST(Tracker, ALostFinishedThatIsSentAgain) {
+  Handshake peer;
+  Conversation talk = whole(peer);
+  // Finished (6) and request (7) in the wrong order: Finished is complete at packet 7, the request came in packet 6.
+  const Transaction row = only_row(talk.swap(6, 7), key_log_of(peer.key_log()));
+  EXPECT_EQ(name(row.outcome), "complete");
+  EXPECT_EQ(row.layer(Layer::tls_handshake), 3 * step);
+  EXPECT_FALSE(row.layer(Layer::tls_to_app)) << "the request overtook Finished";
+  EXPECT_TRUE(row.inverted);
+  EXPECT_EQ(row.total_ns, 7 * step);
+}
+
+TEST(Tracker, ARetryIsOneHandshake) {
+  Handshake peer;
+  Conversation talk;
+  talk.open();
+  peer.hello.groups = {0x001D, 0x0017};
+  const Bytes first_hello = peer.client_hello();
+  talk.client(first_hello);  // 4
+  const Bytes retry = peer.hello_retry_request(0x0017);
+  talk.server(retry);  // 5
+  peer.hello.key_shares = {{std::uint16_t{0x0017}, std::uint16_t{65}}};
+  peer.server_hello.group = std::uint16_t{0x0017};
+  talk.client(change_cipher_spec() << peer.client_hello());  // 6
+  const Bytes flight = peer.server_flight();
+  talk.server(flight).client(peer.client_finished());  // 7, 8
+  talk.client(peer.client.data(get)).server(peer.server.data(ok));
+  const Transaction row = only_row(talk, key_log_of(peer.key_log()));
+  EXPECT_EQ(name(row.outcome), "complete");
+  EXPECT_TRUE(row.connection.hrr);
+  EXPECT_EQ(row.connection.key_shares, std::vector<std::uint16_t>{0x001D}) << "the first hello's, counted once";
+  EXPECT_EQ(row.connection.group, 0x0017);
+  EXPECT_EQ(row.layer(Layer::tls_handshake), 4 * step) << "from the first hello to Finished";
+  EXPECT_EQ(row.handshake_parts[static_cast<std::size_t>(HandshakePart::retry)], 2 * step);
+  const Nanos sum = std::accumulate(row.handshake_parts.begin(), row.handshake_parts.end(), Nanos{0},
+                                    [](Nanos total, const auto& part) { return total + part.value(); });
+  EXPECT_EQ(sum, row.layer(Layer::tls_handshake));
+  EXPECT_EQ(row.connection.client_hello_bytes, first_hello.size());
+  EXPECT_EQ(row.connection.server_flight_bytes, flight.size());
+  EXPECT_EQ(row.connection.server_handshake_bytes, retry.size() + flight.size()) << "the retry and its CCS counted";
+}
+
+TEST(Tracker, AcceptedEarlyData) {
+  Handshake peer;
+  peer.hello.psk = peer.hello.early_data = true;
+  peer.server_hello.psk_identity = std::uint16_t{0};
+  Conversation talk;
+  talk.open().client(peer.client_hello() << peer.early.data(get)).server(peer.server_flight(true));
+  talk.client(peer.early.seal_message(tls::HandshakeType::end_of_early_data, {})
+              << peer.client.seal(tls::ContentType::handshake, peer.finished()));
+  talk.server(peer.server.data(ok)).close();
+  const Transaction row = only_row(talk, key_log_of(peer.key_log()));
+  EXPECT_EQ(name(row.outcome), "complete");
+  EXPECT_TRUE(row.connection.early_data);
+  EXPECT_TRUE(row.connection.resumed);
+  EXPECT_FALSE(row.layer(Layer::tls_to_app));
+  EXPECT_EQ(row.request_ns, time_of(4));
+  EXPECT_EQ(row.layer(Layer::app_response), 3 * step);
+  EXPECT_EQ(row.total_ns, 6 * step);
+}
+
+TEST(Tracker, RejectedEarlyDataIsNoRequest) {
+  Handshake peer;
+  peer.hello.psk = peer.hello.early_data = true;
+  Conversation talk;
+  talk.open().client(peer.client_hello() << peer.early.data(get)).server(peer.server_flight(false));
+  talk.client(peer.client_finished()).client(peer.client.data(get)).server(peer.server.data(ok)).close();
+  const Transaction row = only_row(talk, key_log_of(peer.key_log()));
+  EXPECT_EQ(name(row.outcome), "complete");
+  EXPECT_FALSE(row.connection.early_data);
+  EXPECT_EQ(row.request_ns, time_of(7));
+  EXPECT_TRUE(row.has_all_layers());
+}
+
+TEST(Tracker, FastOpenWithTheHelloInTheSyn) {
+  Handshake peer;
+  Conversation talk;
+  talk.syn(peer.client_hello()).syn_ack().server(peer.server_flight()).client(peer.client_finished());
+  talk.client(peer.client.data(get)).server(peer.server.data(ok)).close();
+  const Transaction row = only_row(talk, key_log_of(peer.key_log()));
+  EXPECT_EQ(name(row.outcome), "complete");
+  EXPECT_EQ(row.layer(Layer::tcp_handshake), step);
+  EXPECT_FALSE(row.layer(Layer::tcp_to_tls));
+  EXPECT_EQ(row.layer(Layer::tls_handshake), 3 * step);
+  EXPECT_EQ(row.total_ns, 5 * step);
+}
+
+TEST(Tracker, KeepAliveAndPipelining) {
+  Handshake peer;
+  Conversation talk;
+  talk.open().client(peer.client_hello()).server(peer.server_flight()).client(peer.client_finished());
+  talk.client(peer.client.data(get)).server(peer.server.data(ok));                                     // 7, 8
+  talk.client(peer.client.data(get + get)).server(peer.server.data(ok)).server(peer.server.data(ok));  // 9, 10, 11
+  const auto rows = rows_of(talk.frames(), key_log_of(peer.key_log()));
+  ASSERT_EQ(rows.size(), 3U);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    EXPECT_EQ(rows[i].request, i + 1);
+    EXPECT_EQ(name(rows[i].outcome), "complete");
+  }
+  EXPECT_EQ(rows[1].total_ns, step);
+  EXPECT_EQ(rows[2].total_ns, 2 * step);
+  EXPECT_FALSE(rows[1].layer(Layer::tls_handshake));
+}
+
+TEST(Tracker, Http2StreamsAreTransactions) {
+  Handshake peer;
+  peer.alpn = "h2";
+  http::test::Encoder up;
+  http::test::Encoder down;
+  Conversation talk;
+  talk.open().client(peer.client_hello()).server(peer.server_flight()).client(peer.client_finished());
+  const auto seal = [](tls::test::Scribe& scribe, const Bytes& bytes) {
+    return scribe.seal(tls::ContentType::application_data, bytes);
+  };
+  talk.client(seal(peer.client, text_bytes(http::Http2::preface()) << http::test::settings_frame()));  // 7
+  talk.client(seal(peer.client, up.request(1)));                                                       // 8
+  talk.client(seal(peer.client, up.request(3, "HEAD")));                                               // 9
+  talk.server(seal(peer.server, http::test::settings_frame() << down.response(3, 204, true)));         // 10
+  talk.server(seal(peer.server, down.response(1, 200)));                                               // 11
+  talk.server(seal(peer.server, http::test::data_frame(1, 100, true)));                                // 12
+  const auto rows = rows_of(talk.frames(), key_log_of(peer.key_log()));
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0].connection.alpn, "h2");
+  EXPECT_EQ(rows[0].request_ns, time_of(8)) << "not the preface's packet";
+  EXPECT_EQ(rows[0].layer(Layer::app_response), 3 * step);
+  EXPECT_EQ(rows[0].total_ns, 10 * step);
+  EXPECT_EQ(rows[0].last_byte_ns, 11 * step);
+  EXPECT_EQ(rows[1].method, "HEAD");
+  EXPECT_EQ(rows[1].status, 204);
+  EXPECT_EQ(rows[1].total_ns, step);
+}
+
+// --- which end is the client
+
+TEST(Tracker, WithoutASynTheHelloTellsTheClient) {
+  Handshake peer;
+  Conversation talk = whole(peer);
+  talk.drop(1).drop(1).drop(1);
+  const Transaction row = only_row(talk, key_log_of(peer.key_log()));
+  EXPECT_EQ(name(row.outcome), "no_syn");
+  EXPECT_EQ(row.connection.client, talk.client_end);
+  EXPECT_FALSE(row.layer(Layer::tcp_handshake));
+  EXPECT_EQ(row.layer(Layer::tls_handshake), 2 * step);
+  EXPECT_FALSE(row.total_ns);
+  EXPECT_EQ(row.connection.start_ns, time_of(4)) << "the first packet, where there is no SYN";
+}
+
+TEST(Tracker, ASynAckAloneTellsTheServer) {
+  Handshake peer;
+  Conversation talk = whole(peer);
+  talk.drop(1);
+  const Transaction row = only_row(talk, key_log_of(peer.key_log()));
+  EXPECT_EQ(name(row.outcome), "no_syn");
+  EXPECT_EQ(row.connection.client, talk.client_end);
+  EXPECT_EQ(row.layer(Layer::tcp_to_tls), 2 * step);
+}
+
+TEST(Tracker, WithoutSynAndHelloThePortTellsTheServer) {
+  Handshake peer;
+  Conversation talk = whole(peer);
+  for (int i = 0; i < 4; ++i) {
+    talk.drop(1);
+  }
+  const Transaction row = only_row(talk, key_log_of(peer.key_log()));
+  EXPECT_EQ(row.connection.server, talk.server_end);
+  EXPECT_NE(name(row.outcome), "complete");
+}
+
+// --- ends
+
+TEST(Tracker, WithoutKeysItIsUndecryptableNotIncomplete) {
+  Handshake peer;
+  const Transaction row = only_row(whole(peer), tls::KeyLog{});
+  EXPECT_EQ(name(row.outcome), "undecryptable");
+  EXPECT_EQ(row.connection.group, 0x001D) << "the hellos are readable all the same";
+}
+
+TEST(Tracker, AlertsResetsAndSilence) {
+  const auto after_hello = [](auto then) {
+    const Handshake peer;
+    Conversation talk;
+    talk.open().client(peer.client_hello());
+    then(talk);
+    return std::string(name(only_row(talk, tls::KeyLog{}).outcome));
+  };
+  const Bytes fatal = tls::test::record(tls::ContentType::alert, Bytes{2, 40});
+  EXPECT_EQ(after_hello([&](Conversation& talk) { talk.server(fatal).close(); }), "tls_alert");
+  EXPECT_EQ(after_hello([&](Conversation& talk) { talk.server(fatal).reset(false); }), "tls_alert")
+      << "whatever follows it";
+  EXPECT_EQ(after_hello([](Conversation& talk) { talk.reset(false); }), "reset");
+  EXPECT_EQ(after_hello([](Conversation& talk) { talk.close(); }), "handshake_incomplete");
+  EXPECT_EQ(after_hello([](Conversation&) {}), "truncated") << "the capture ended before the server could speak";
+}
+
+TEST(Tracker, AClosureAlertIsNoFailure) {
+  Handshake peer;
+  Conversation talk;
+  talk.open().client(peer.client_hello()).server(peer.server_flight()).client(peer.client_finished());
+  talk.client(peer.client.seal(tls::ContentType::alert, Bytes{1, 0})).close();
+  EXPECT_EQ(name(only_row(talk, key_log_of(peer.key_log())).outcome), "no_request");
+}
+
+TEST(Tracker, AnEncryptedAlertInsteadOfFinished) {
+  Handshake peer;
+  Conversation talk;
+  talk.open().client(peer.client_hello()).server(peer.server_flight());
+  talk.client(peer.client.seal(tls::ContentType::alert, Bytes{2, 48})).reset(true);
+  EXPECT_EQ(name(only_row(talk, key_log_of(peer.key_log())).outcome), "tls_alert") << "unknown_ca";
+}
+
+TEST(Tracker, DataThatIsNoTls) {
+  Conversation http;
+  http.open().client(text_bytes(get)).server(text_bytes(ok)).close();
+  EXPECT_EQ(name(only_row(http, tls::KeyLog{}).outcome), "no_tls");
+  Conversation ssl2;
+  ssl2.open().client(Bytes{0x80, 0x2E, 1, 3, 1, 0, 0x15, 0, 0, 0, 0x10}).close();
+  EXPECT_EQ(name(only_row(ssl2, tls::KeyLog{}).outcome), "unsupported");
+  Conversation ssh;
+  ssh.open().server(text_bytes("SSH-2.0-OpenSSH_9.2\r\n")).client(text_bytes("SSH-2.0-x\r\n")).close();
+  EXPECT_EQ(name(only_row(ssh, tls::KeyLog{}).outcome), "no_tls");
+}
+
+TEST(Tracker, OldVersionsAreUnsupported) {
+  Handshake peer;
+  peer.server_hello.version = 0x0301;
+  peer.server_hello.suite = 0x002F;
+  Conversation talk;
+  talk.open().client(peer.client_hello()).server(peer.server_hello_record()).close();
+  const Transaction row = only_row(talk, tls::KeyLog{});
+  EXPECT_EQ(name(row.outcome), "unsupported");
+  EXPECT_EQ(row.connection.tls_version, 0x0301);
+}
+
+TEST(Tracker, LostBytesAreAGapNotASlowServer) {
+  Handshake peer;
+  Conversation talk;
+  talk.open().client(peer.client_hello());
+  const Bytes flight = peer.server_flight();
+  talk.lose(false, flight.size()).client(peer.client_finished()).client(peer.client.data(get));
+  talk.server(peer.server.data(ok)).close();
+  EXPECT_EQ(name(only_row(talk, key_log_of(peer.key_log())).outcome), "gap");
+}
+
+TEST(Tracker, LossesBehindTheBoundariesDoNotMatter) {
+  Handshake peer;
+  Conversation talk;
+  talk.open().client(peer.client_hello()).server(peer.server_flight()).client(peer.client_finished());
+  talk.client(peer.client.data(get));
+  talk.server(peer.server.data("HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n"));
+  const Bytes response = peer.server.data(std::string(5000, 'x'));
+  talk.lose(false, response.size()).close();
+  const Transaction row = only_row(talk, key_log_of(peer.key_log()));
+  EXPECT_EQ(name(row.outcome), "complete");
+  EXPECT_TRUE(row.total_ns);
+  EXPECT_FALSE(row.last_byte_ns);
+}
+
+TEST(Tracker, ASnapLengthThatCutsTheFlight) {
+  Handshake peer;
+  std::vector<Frame> frames = whole(peer).frames();
+  for (Frame& frame : frames) {
+    frame = frame.cut(200);
+  }
+  EXPECT_EQ(name(only_row(frames, key_log_of(peer.key_log())).outcome), "truncated");
+}
+
+TEST(Tracker, SynsWithoutAnswer) {
+  Conversation refused;
+  refused.syn().reset(false);
+  refused.segments[1].first.sequence = 0;
+  refused.segments[1].first.acknowledgment = refused.client_isn + 1;
+  EXPECT_EQ(name(only_row(refused, tls::KeyLog{}).outcome), "refused");
+  Conversation silent;
+  silent.syn().wait(nanos_per_second).syn().wait(2 * nanos_per_second).syn();
+  EXPECT_EQ(name(only_row(silent, tls::KeyLog{}).outcome), "tcp_timeout");
+}
+
+// Packet n of the capture cut away, or everything from it on: each row stays sound.
+TEST(Tracker, EveryPrefixAndEveryLossGivesASoundRow) {
+  Handshake peer;
+  const std::vector<Frame> frames = whole(peer).frames();
+  const auto keys = key_log_of(peer.key_log());
+  const auto check = [&](const std::vector<Frame>& some) {
+    for (const Transaction& row : rows_of(some, keys)) {
+      Nanos sum = 0;
+      for (const auto& layer : row.layers) {
+        EXPECT_GE(layer.value_or(0), 0);
+        sum += layer.value_or(0);
+      }
+      if (row.has_all_layers()) {
+        EXPECT_EQ(sum, row.total_ns);
+      }
+      EXPECT_TRUE(row.outcome != Outcome::complete || row.total_ns);
+    }
+  };
+  for (std::size_t i = 0; i <= frames.size(); ++i) {
+    check({frames.begin(), frames.begin() + static_cast<std::ptrdiff_t>(i)});
+  }
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    std::vector<Frame> without = frames;
+    without.erase(without.begin() + static_cast<std::ptrdiff_t>(i));
+    check(without);
+    std::vector<Frame> twice = frames;
+    twice.insert(twice.begin() + static_cast<std::ptrdiff_t>(i), frames[i]);
+    check(twice);
+    EXPECT_EQ(name(only_row(twice, keys).outcome), "complete") << "packet " << i + 1 << " twice";
+  }
+}
+
+}  // namespace
+}  // namespace tlstrata::strata::test
