@@ -1,0 +1,225 @@
+#include "analyze/analyze.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <random>
+
+#include "unit/analyze/captures.h"
+
+namespace tlstrata::analyze::test {
+namespace {
+
+Analysis analysed(const Input& input, unsigned threads = 1) {
+  auto analysis = run(input, Options{threads});
+  if (!analysis) {
+    ADD_FAILURE() << describe(analysis.error());
+    return {};
+  }
+  EXPECT_EQ(analysis->counts.packets.sum(), analysis->counts.file.packets) << "packets in = packets by fate";
+  EXPECT_EQ(std::accumulate(analysis->counts.outcomes.begin(), analysis->counts.outcomes.end(), std::uint64_t{0}),
+            analysis->rows.size())
+      << "outcomes = rows";
+  std::uint64_t last = 0;
+  for (const auto& row : analysis->rows) {
+    EXPECT_TRUE(row.connection.number == last || row.connection.number == last + 1) << "connections count up from 1";
+    last = row.connection.number;
+  }
+  EXPECT_EQ(last, analysis->counts.connections);
+  return std::move(*analysis);
+}
+
+std::vector<std::string> rows_text(const Input& input, unsigned threads = 1) {
+  return texts_of(analysed(input, threads).rows);
+}
+
+const std::vector<std::string>& several() {
+  static const std::vector<std::string> names{"grp_X25519.pcap",     "h1_keepalive.pcap", "port_reuse.pcap",
+                                              "resume_tickets.pcap", "refused.pcap",      "h2_curl_multi.pcap"};
+  return names;
+}
+
+// Real captures, with times moved so that their connections overlap.
+std::vector<std::vector<Frame>> overlapping() {
+  std::vector<std::vector<Frame>> captures;
+  Nanos offset = 0;
+  for (const std::string& name : several()) {
+    captures.push_back(read_frames(field_path(name)));
+    const Nanos shift = strata::test::capture_start + offset - captures.back().front().time_ns;
+    for (Frame& frame : captures.back()) {
+      frame.time_ns += shift;
+    }
+    offset += 1'234'567;
+  }
+  return captures;
+}
+
+std::vector<std::string> several_keys() {
+  std::vector<std::string> paths;
+  for (const std::string& name : several()) {
+    if (name != "refused.pcap") {
+      paths.push_back(keys_path(name));
+    }
+  }
+  return paths;
+}
+
+TEST(Analyze, SeveralFilesInAnyOrderAreTheMergedOne) {
+  const Scratch scratch;
+  const auto captures = overlapping();
+  const std::string merged = scratch.write("merged.pcap", strata::test::merge(captures));
+  const auto expected = rows_text({{merged}, several_keys()});
+  EXPECT_GT(expected.size(), 15U);
+  std::vector<std::string> paths;
+  for (std::size_t i = 0; i < captures.size(); ++i) {
+    paths.push_back(scratch.write("part" + std::to_string(i) + ".pcap", captures[i]));
+  }
+  std::mt19937 random(4);
+  for (int round = 0; round < 4; ++round) {
+    auto keys = several_keys();
+    std::ranges::shuffle(paths, random);
+    std::ranges::shuffle(keys, random);
+    EXPECT_EQ(rows_text({paths, keys}), expected) << "order " << round;
+    EXPECT_EQ(rows_text({paths, keys}, 3), expected) << "order " << round << ", three threads";
+  }
+}
+
+TEST(Analyze, AnyNumberOfThreadsGivesTheSameRows) {
+  for (const char* name : {"many_parallel.pcap", "loss5.pcap", "chromium_h2.pcap", "any_router_sll1.pcap"}) {
+    const Input input{{field_path(name)}, {keys_path(name)}};
+    const Analysis one = analysed(input);
+    for (unsigned threads = 2; threads <= 4; ++threads) {
+      const Analysis more = analysed(input, threads);
+      EXPECT_EQ(texts_of(more.rows), texts_of(one.rows)) << name << " with " << threads;
+      EXPECT_EQ(more.counts.packets.tcp, one.counts.packets.tcp);
+      EXPECT_EQ(more.counts.packets.no_connection, one.counts.packets.no_connection);
+      EXPECT_EQ(more.counts.outcomes, one.counts.outcomes);
+    }
+  }
+}
+
+TEST(Analyze, OneConnectionAcrossTwoFiles) {
+  const Scratch scratch;
+  const std::string name = "h1_keepalive.pcap";
+  const std::vector<Frame> frames = read_frames(field_path(name));
+  const auto expected = rows_text({{scratch.write("whole.pcap", frames)}, {keys_path(name)}});
+  for (std::size_t cut = 1; cut < frames.size(); cut += frames.size() / 7) {
+    const auto middle = frames.begin() + static_cast<std::ptrdiff_t>(cut);
+    const std::string first = scratch.write("first.pcap", {frames.begin(), middle});
+    const std::string second = scratch.write("second.pcap", {middle, frames.end()});
+    EXPECT_EQ(rows_text({{first, second}, {keys_path(name)}}), expected) << "cut at packet " << cut;
+    EXPECT_EQ(rows_text({{second, first}, {keys_path(name)}}), expected) << "the later file first";
+  }
+}
+
+TEST(Analyze, RowsComeInOrderOfTheConnectionsStart) {
+  const Analysis analysis = analysed({{field_path("many_parallel.pcap")}, {keys_path("many_parallel.pcap")}}, 2);
+  EXPECT_GT(analysis.rows.size(), 30U);
+  for (std::size_t i = 1; i < analysis.rows.size(); ++i) {
+    const auto& before = analysis.rows[i - 1];
+    const auto& row = analysis.rows[i];
+    EXPECT_LE(before.connection.start_ns, row.connection.start_ns);
+    EXPECT_TRUE(before.connection.number < row.connection.number || before.request < row.request);
+  }
+}
+
+TEST(Analyze, KeysInsideTheCaptureAreUsed) {
+  for (unsigned threads = 1; threads <= 3; ++threads) {
+    const Analysis analysis = analysed({{field_path("embedded.pcapng")}, {}}, threads);
+    ASSERT_FALSE(analysis.rows.empty());
+    for (const auto& row : analysis.rows) {
+      EXPECT_EQ(row.outcome, strata::Outcome::complete);
+      EXPECT_EQ(row.boundary, strata::Boundary::decrypted);
+    }
+    EXPECT_GT(analysis.counts.file.secrets, 0U);
+  }
+}
+
+TEST(Analyze, KeysOfOtherConnectionsDoNotMatter) {
+  const Input own{{field_path("grp_X25519.pcap")}, {keys_path("grp_X25519.pcap")}};
+  Input all = own;
+  all.key_logs = {keys_path("many_parallel.pcap"), keys_path("keys_junk.pcap"), keys_path("grp_X25519.pcap"),
+                  keys_path("grp_X25519.pcap")};
+  EXPECT_EQ(rows_text(all), rows_text(own));
+  EXPECT_GT(analysed(all).counts.keys.duplicates, 0U);
+}
+
+TEST(Analyze, ACaptureThatIsCutOffGivesWhatStandsBefore) {
+  const Scratch scratch;
+  const std::string name = "grp_X25519.pcap";
+  const std::vector<Frame> frames = read_frames(field_path(name));
+  const std::string whole = scratch.write("whole.pcap", frames);
+  const auto expected = rows_text({{whole}, {keys_path(name)}});
+  std::vector<Frame> with_tail = frames;
+  with_tail.push_back(frames.back());
+  const std::string cut = scratch.write("cut.pcap", with_tail);
+  std::filesystem::resize_file(cut, std::filesystem::file_size(cut) - 5);
+  const Analysis analysis = analysed({{cut}, {keys_path(name)}});
+  EXPECT_EQ(texts_of(analysis.rows), expected);
+  EXPECT_TRUE(analysis.counts.file.truncated);
+  EXPECT_EQ(analysis.counts.truncated_files, 1U);
+  EXPECT_EQ(analysis.warnings.size(), 1U);
+}
+
+TEST(Analyze, UnusableInputsAreComplaints) {
+  const Scratch scratch;
+  const std::string text = scratch.write_text("notes.txt", "this is no capture, whatever its name says\n");
+  const std::string good = field_path("grp_X25519.pcap");
+  for (const Input& input : {Input{{text}, {}}, Input{{good, text}, {}}, Input{{good + ".missing"}, {}},
+                             Input{{good}, {good + ".missing"}}, Input{{scratch.write_text("empty.pcap", "")}, {}}}) {
+    const auto analysis = run(input, {});
+    ASSERT_FALSE(analysis) << input.captures.back();
+    EXPECT_FALSE(analysis.error().where.empty());
+    EXPECT_FALSE(analysis.error().remedy.empty());
+    EXPECT_EQ(analysis.error().exit_code, ExitCode::unusable);
+  }
+}
+
+TEST(Analyze, ACaptureWithoutPacketsHasNoRows) {
+  const Scratch scratch;
+  const Analysis analysis = analysed({{scratch.write("none.pcap", {})}, {}});
+  EXPECT_TRUE(analysis.rows.empty());
+  EXPECT_EQ(analysis.counts.file.packets, 0U);
+}
+
+TEST(Analyze, CountsOfSeveralAnalysesAddUp) {
+  Counts sum;
+  for (const char* name : {"grp_X25519.pcap", "refused.pcap"}) {
+    add(sum, analysed({{field_path(name)}, {}}).counts);
+  }
+  EXPECT_EQ(sum.packets.sum(), sum.file.packets);
+  EXPECT_EQ(sum.file.packets,
+            read_frames(field_path("grp_X25519.pcap")).size() + read_frames(field_path("refused.pcap")).size());
+  EXPECT_EQ(sum.outcomes[static_cast<std::size_t>(strata::Outcome::refused)], 2U);
+}
+
+// Every field capture: packets and rows balance, whatever is wrong with it; keys or none, the connections are the same.
+TEST(Analyze, EveryFieldCaptureBalances) {
+  std::size_t captures = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(field_path(""))) {
+    const std::string extension = entry.path().extension().string();
+    if ((extension != ".pcap" && extension != ".pcapng") || entry.file_size() > 1'000'000) {
+      continue;
+    }
+    ++captures;
+    const std::string path = entry.path().string();
+    const std::string keys = keys_path(entry.path().filename().string());
+    const Analysis closed = analysed({{path}, {}}, 2);
+    if (std::filesystem::exists(keys)) {
+      const Analysis open = analysed({{path}, {keys}}, 2);
+      EXPECT_EQ(open.counts.connections, closed.counts.connections) << path;
+      for (const auto& row : open.rows) {
+        Nanos sum = 0;
+        for (const auto& layer : row.layers) {
+          EXPECT_GE(layer.value_or(0), 0) << path;
+          sum += layer.value_or(0);
+        }
+        EXPECT_TRUE(!row.has_all_layers() || sum == row.total_ns) << path << ' ' << text_of(row);
+      }
+    }
+  }
+  EXPECT_GT(captures, 60U);
+}
+
+}  // namespace
+}  // namespace tlstrata::analyze::test
