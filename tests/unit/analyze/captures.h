@@ -100,6 +100,10 @@ inline std::vector<std::string> texts_of(const Rows& rows) {
   return texts;
 }
 
+inline std::string name_of(const strata::Transaction& row) {
+  return std::string(strata::name(row.outcome));
+}
+
 // One side's say.
 struct Turn {
   bool from_client = false;
