@@ -4,6 +4,7 @@
 // Source:  the boundaries of the five layers, docs/measurement.md.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -27,6 +28,15 @@ struct Exchange {
   bool is_early = false;
   bool abandoned = false;  // HTTP/2: reset before its response
 };
+
+// A protected record that stayed closed.
+struct SealedRecord {
+  std::uint32_t length = 0;  // of its body
+  std::uint64_t end = 0;     // stream offset behind it
+  Stamp first;
+  Stamp complete;
+};
+inline constexpr std::size_t most_sealed = 64;  // a side: what inference looks at
 
 struct Facts {
   // TCP.
@@ -60,6 +70,13 @@ struct Facts {
   bool fatal_alert = false;         // before the handshake was complete
   bool opaque_client_data = false;  // protected records that stayed closed, after the ServerHello
   bool opaque_server_data = false;
+  bool offers_early_data = false;
+  bool offers_http2 = false;
+  std::array<std::vector<SealedRecord>, 2>
+      sealed;                      // by role, the first ones after the ServerHello (a client's early data too)
+  std::uint64_t client_begin = 0;  // stream offset of the first record, by role
+  std::uint64_t server_begin = 0;
+  std::uint64_t server_hello_begin = 0;  // stream offset of the ServerHello's record
   Boundary boundary = Boundary::plaintext;
 
   // HTTP.

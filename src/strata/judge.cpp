@@ -120,7 +120,8 @@ Outcome judge_outcome(const Facts& facts, const Exchange* exchange) {
     return Outcome::undecryptable;
   }
   if (exchange == nullptr) {
-    return looks_complete_without_keys(facts) ? Outcome::undecryptable : Outcome::no_request;
+    const bool hidden = looks_complete_without_keys(facts) && facts.boundary != Boundary::inferred;
+    return hidden ? Outcome::undecryptable : Outcome::no_request;
   }
   if (!answered_request) {
     return Outcome::no_response;

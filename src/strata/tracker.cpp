@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/iana.h"
+#include "strata/inference.h"
 
 namespace tlstrata::strata {
 namespace {
@@ -131,10 +132,10 @@ void Tracker::pump() {
 }
 
 void Tracker::take(const tls::Item& item) {
-  auto& begin = item.role == Role::client ? client_begin_ : server_begin_;
   const bool is_record = item.kind != tls::Item::Kind::not_tls && item.kind != tls::Item::Kind::lost;
-  if (!begin && is_record) {
-    begin = item.record_begin;
+  if (is_record && !begun_[tls::index(item.role)]) {
+    begun_[tls::index(item.role)] = true;
+    (item.role == Role::client ? facts_.client_begin : facts_.server_begin) = item.record_begin;
   }
   switch (item.kind) {
     case tls::Item::Kind::client_hello:
@@ -187,6 +188,8 @@ void Tracker::take_client_hello(const tls::Item& item) {
     facts_.client_hello_complete = item.complete;
     connection.client_hello_bytes = item.record_end - item.record_begin;
     connection.server_name = hello.server_name;
+    facts_.offers_early_data = hello.offers_early_data;
+    facts_.offers_http2 = std::ranges::find(hello.alpn, "h2") != hello.alpn.end();
     for (const std::uint16_t group : hello.groups) {
       if (!is_grease(group)) {
         connection.offered_groups.push_back(group);
@@ -213,7 +216,7 @@ void Tracker::take_server_hello(const tls::Item& item) {
     return;  // renegotiation
   }
   facts_.server_hello = item.first;
-  server_hello_begin_ = item.record_begin;
+  facts_.server_hello_begin = item.record_begin;
   connection.tls_version = hello.version;
   connection.cipher_suite = hello.cipher_suite;
   connection.group = hello.group;
@@ -251,11 +254,11 @@ void Tracker::take_finished(Role role, Stamp complete, std::uint64_t record_end)
   Connection& connection = facts_.connection;
   if (role == Role::server && !facts_.server_finished.present()) {
     facts_.server_finished = complete;
-    connection.server_flight_bytes = record_end - server_hello_begin_;
-    connection.server_handshake_bytes = record_end - server_begin_.value_or(server_hello_begin_);
+    connection.server_flight_bytes = record_end - facts_.server_hello_begin;
+    connection.server_handshake_bytes = record_end - facts_.server_begin;
   } else if (role == Role::client && !facts_.client_finished.present()) {
     facts_.client_finished = complete;
-    connection.client_handshake_bytes = record_end - client_begin_.value_or(0);
+    connection.client_handshake_bytes = record_end - facts_.client_begin;
   }
 }
 
@@ -266,7 +269,16 @@ void Tracker::take_opaque(const tls::Item& item) {
     take_finished(item.role, item.complete, item.record_end);
     return;
   }
-  if (item.is_early || item.content_type != tls::ContentType::application_data) {
+  if (item.content_type != tls::ContentType::application_data) {
+    return;
+  }
+  auto& sealed = facts_.sealed[tls::index(item.role)];
+  if (sealed.size() < most_sealed) {
+    const auto length =
+        static_cast<std::uint32_t>(item.record_end - item.record_begin - tls::RecordReader::header_size);
+    sealed.push_back({length, item.record_end, item.first, item.complete});
+  }
+  if (item.is_early) {
     return;
   }
   if (facts_.application_data) {
@@ -360,6 +372,9 @@ void Tracker::close(tcp::CloseReason reason) {
   drain_http();
   if (!client_) {
     orient(Role::client, tcp::Side::a);
+  }
+  if (!session_.has_keys()) {
+    infer_boundaries(facts_);
   }
   // A response whose request was lost in a hole is no transaction that can be timed; the hole is told by the outcome.
   std::erase_if(facts_.exchanges, [](const Exchange& exchange) { return !exchange.request.present(); });

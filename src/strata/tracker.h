@@ -52,10 +52,8 @@ class Tracker {
   std::optional<tcp::Side> client_;  // which end is the client, once known
   tls::Session session_;
   http::Decoder http_;
-  std::array<bool, 2> change_cipher_spec_{};   // by role
-  std::optional<std::uint64_t> client_begin_;  // stream offset of the first record, by role
-  std::optional<std::uint64_t> server_begin_;
-  std::uint64_t server_hello_begin_ = 0;
+  std::array<bool, 2> change_cipher_spec_{};  // by role
+  std::array<bool, 2> begun_{};               // a record was seen, by role
   bool saw_certificate_ = false;
   bool closed_cleanly_ = false;
   std::deque<Transaction> rows_;

@@ -4,6 +4,7 @@
 //         not AEADs, or not listed here, have no parameters: their records stay closed.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -16,6 +17,9 @@ struct SuiteParameters {
   ossl::AeadAlgorithm aead = ossl::AeadAlgorithm::aes_128_gcm;
   ossl::Digest digest = ossl::Digest::sha256;
   bool is_tls13 = false;
+
+  [[nodiscard]] std::size_t tag_size() const { return ossl::tag_size(aead); }        // bytes
+  [[nodiscard]] std::size_t hash_size() const { return ossl::digest_size(digest); }  // bytes
 };
 
 std::optional<SuiteParameters> suite_parameters(std::uint16_t code_point);
