@@ -411,6 +411,35 @@ class ControlTest(Case):
         self.assertEqual(run("load", "https://localhost/", "--ca", "/nonexistent").returncode, 3)
 
 
+class PortsTest(Case):
+    # In a network namespace of its own, whose ephemeral range is ten ports wide.
+    SCRIPT = """set -e
+        ip link set lo up
+        echo 40000 40009 > /proc/sys/net/ipv4/ip_local_port_range
+        python3 -c 'import socket, sys, time
+listener = socket.create_server(("127.0.0.1", 8443), backlog=64)
+print("up", flush=True)
+time.sleep(600)' > up &
+        trap "kill $!" EXIT
+        while ! grep -q up up; do sleep 0.05; done
+        "$@" """
+
+    def test_starts_without_a_port_are_counted(self):
+        unshare = ["unshare", "--net"] if os.geteuid() == 0 else ["unshare", "--user", "--map-root-user", "--net"]
+        if subprocess.run([*unshare, "true"], capture_output=True, check=False).returncode != 0:
+            self.skipTest("no network namespaces here")
+        result = subprocess.run([*unshare, "sh", "-c", self.SCRIPT, "sh", ARGUMENTS.tlstrata, "load",
+                                 "https://127.0.0.1:8443/", "--verify", "off", "--rate", "100", "--count", "30",
+                                 "--handshake-timeout", "3s", "--json", "-"],
+                                capture_output=True, text=True, check=False, timeout=120, cwd=self.scratch)
+        self.assertEqual(result.returncode, 1, result.stderr)
+        document = json.loads(result.stdout)
+        outcomes = {name: count for name, count in document["outcomes"].items() if count}
+        self.assertEqual(outcomes, {"not_started": 20, "handshake_incomplete": 10})
+        self.assertIn({"outcome": "not_started", "reason": "no free port", "count": 20}, document["failures"])
+        self.assertEqual(document["started"], 10)
+
+
 class ServeTest(Case):
     def serve(self, *arguments):
         process = subprocess.Popen([ARGUMENTS.tlstrata, "serve", "origin", *arguments], stdout=subprocess.PIPE,
@@ -454,6 +483,7 @@ def main():
     parser.add_argument("--source", required=True)
     parser.add_argument("--scratch", required=True)
     ARGUMENTS, remaining = parser.parse_known_args()
+    ARGUMENTS.tlstrata = os.path.abspath(ARGUMENTS.tlstrata)
     scratch = pathlib.Path(ARGUMENTS.scratch)
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.mkdir(parents=True)
