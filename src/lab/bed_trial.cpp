@@ -39,8 +39,7 @@ std::string try_capture(const Bed& bed) {
     address.sll_family = AF_PACKET;
     address.sll_protocol = htons(ETH_P_ALL);
     address.sll_ifindex = static_cast<int>(::if_nametoindex(bed.interface(Host::client).c_str()));
-    const bool bound = socket && ::bind(socket.get(), static_cast<const sockaddr*>(static_cast<const void*>(&address)),
-                                        sizeof address) == 0;
+    const bool bound = socket && ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
     return bound ? std::string() : std::string(std::strerror(errno));
   });
   return said ? *said : said.error().what;

@@ -90,7 +90,7 @@ bool answers(const io::Address& address) {
   ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
   constexpr std::string_view request = "GET / HTTP/1.0\r\n\r\n";
   std::array<char, 16> reply = {};
-  return ::connect(socket.get(), address.get(), address.size()) == 0 &&
+  return socket && ::connect(socket.get(), address.get(), address.size()) == 0 &&
          ::send(socket.get(), request.data(), request.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(request.size()) &&
          ::recv(socket.get(), reply.data(), reply.size(), 0) > 0;
 }

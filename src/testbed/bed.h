@@ -107,7 +107,7 @@ class Bed {
   // where that is a Checked). It must not throw. Threads and sockets that it makes are in that namespace too and may outlive the call.
   // /proc/net is the process's own namespace even there: read /proc/thread-self/net.
   template <typename Function>
-  auto run_in(Host host, Function&& function) const;
+  auto run_in(Host host, Function function) const;
 
   // A descriptor of the host's network namespace, for setns(2); owned by the Bed.
   [[nodiscard]] int network_namespace(Host host) const;
@@ -124,18 +124,18 @@ class Bed {
 namespace detail {
 template <typename T>
 struct Flattened {
-  using type = Checked<T>;
+  using Type = Checked<T>;
 };
 template <typename T>
 struct Flattened<Checked<T>> {
-  using type = Checked<T>;
+  using Type = Checked<T>;
 };
 }  // namespace detail
 
 template <typename Function>
-auto Bed::run_in(Host host, Function&& function) const {
+auto Bed::run_in(Host host, Function function) const {
   using Value = std::invoke_result_t<Function&>;
-  using Return = typename detail::Flattened<Value>::type;
+  using Return = typename detail::Flattened<Value>::Type;
   if constexpr (std::is_void_v<Value>) {
     return run_on_thread(host, [&function] { function(); });
   } else {

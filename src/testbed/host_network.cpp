@@ -69,7 +69,7 @@ class EthtoolSocket {
   }
   Checked<void> ask(const std::string& interface, ethtool_value* value) {
     ifreq request = named(interface);
-    request.ifr_data = static_cast<char*>(static_cast<void*>(value));
+    request.ifr_data = reinterpret_cast<char*>(value);
     if (::ioctl(socket_.get(), SIOCETHTOOL, &request) != 0) {
       return std::unexpected(complain_errno("offloads cannot be read or set", interface, "see doctor"));
     }

@@ -1,14 +1,13 @@
 #include "testbed/links.h"
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
 #include <filesystem>
 
+#include "io/address.h"
 #include "io/unique_fd.h"
 #include "testbed/deadline.h"
 
@@ -34,7 +33,7 @@ constexpr std::array<End, 4> ends = {{
     {Host::origin, Host::proxy, "origin", "10.203.2.2", "02:74:6c:73:02:02"},
 }};
 
-const End& peer_of(const End& end) {
+End peer_of(const End& end) {
   for (const End& other : ends) {
     if (other.host == end.towards && other.towards == end.host) {
       return other;
@@ -74,25 +73,21 @@ Checked<void> run_ip(const Bed& bed, Host host, const std::string& script) {
 }
 
 Checked<void> wait_for_link(const Bed& bed, const End& from, const End& to) {
-  sockaddr_in address = {};
-  address.sin_family = AF_INET;
-  ::inet_pton(AF_INET, to.address, &address.sin_addr);
-  auto* generic = static_cast<sockaddr*>(static_cast<void*>(&address));
-  socklen_t length = sizeof address;
-
+  const Result<io::Address> any_port = io::Address::from_ip(to.address, 0);
   const auto receiver = bed.run_in(to.host, [&] {
     io::UniqueFd socket = udp_socket();
-    const bool bound = ::bind(socket.get(), generic, length) == 0 && ::getsockname(socket.get(), generic, &length) == 0;
+    const bool bound = any_port && socket && ::bind(socket.get(), any_port->get(), any_port->size()) == 0;
     return bound ? std::move(socket) : io::UniqueFd();
   });
   const auto sender = bed.run_in(from.host, [] { return udp_socket(); });
   const std::string where = std::string(from.name) + " to " + to.name;
-  if (!receiver || !sender || receiver->get() < 0) {
+  if (!receiver || !*receiver || !sender || !*sender) {
     return std::unexpected(Complaint{"the new link has no working address", where, "see tlstrata doctor"});
   }
+  const io::Address address = io::Address::local_of(receiver->get());
   const Deadline deadline(link_timeout_ns);
   while (!deadline.over()) {
-    (void)::sendto(sender->get(), "up?", 3, 0, generic, length);
+    (void)::sendto(sender->get(), "up?", 3, 0, address.get(), address.size());
     if (Deadline(2 * nanos_per_millisecond).poll(receiver->get(), POLLIN)) {
       return {};
     }
@@ -127,7 +122,7 @@ Checked<void> make_links(const Bed& bed, int mtu_bytes) {
     if (near.host != Host::proxy) {
       continue;
     }
-    const End& far = peer_of(near);
+    const End far = peer_of(near);
     script += fmt::format(
         "link add name {} index {} mtu {} address {} type veth peer name {} mtu {} address {} netns {}/fd/{}\n",
         near.name, index++, mtu_bytes, near.mac, far.name, mtu_bytes, far.mac, own_proc(),
@@ -149,7 +144,7 @@ Checked<void> bring_up(const Bed& bed, Host host, int mtu_bytes) {
       script += fmt::format("link set dev {} addrgenmode none\n", end.name);
     }
     script += fmt::format("address add {}/24 dev {}\nlink set dev {} up\n", end.address, end.name, end.name);
-    const End& peer = peer_of(end);
+    const End peer = peer_of(end);
     script += fmt::format("neighbour replace {} lladdr {} dev {} nud permanent\n", peer.address, peer.mac, end.name);
   }
   return run_ip(bed, host, script);
