@@ -26,16 +26,20 @@ const Distribution& total(const CellSummary& cell) {
   return cell.main()->measures[total_measure];
 }
 
-// "+0.20 ms (×1.12, 95 % interval 0.19 to 0.21 ms)", or that there is no difference to be seen.
+// Without blocks nothing is tested: the figure stands for itself, and that it has no interval beside it.
+bool says_differs(const Comparison& against) {
+  return against.flagged || !against.p;
+}
+
+// "+0.20 ms (×1.12, 95 % interval 0.19 to 0.21 ms)", or that there is no difference to be told from chance.
 std::string effect(const Comparison& against) {
-  const std::string factor =
+  const std::string difference = with_micro(with_unit_signed(against.difference.value));
+  std::string rest =
       against.overhead_factor ? fmt::format("\u00d7{}, ", ratio(against.overhead_factor->value)) : std::string();
-  const std::string interval = against.difference.interval
-                                   ? "95 % interval " + with_micro(range_with_unit(*against.difference.interval))
-                                   : std::string("no interval: too few blocks");
-  const std::string figures =
-      fmt::format("{} ({}{})", with_micro(with_unit_signed(against.difference.value)), factor, interval);
-  return against.flagged || !against.p ? figures : "no difference beyond chance, " + figures;
+  rest += against.difference.interval ? "95 % interval " + with_micro(range_with_unit(*against.difference.interval))
+                                      : std::string("no interval: too few blocks");
+  return says_differs(against) ? fmt::format("{} ({})", difference, rest)
+                               : fmt::format("no difference beyond chance ({}, {})", difference, rest);
 }
 
 std::vector<std::size_t> compared_cells(const Summary& summary, const Family& family) {
@@ -83,7 +87,7 @@ std::string where(const CellSummary& cell, const std::string& name) {
   std::size_t largest = strata::layer_count;
   for (std::size_t layer = 0; layer < strata::layer_count; ++layer) {
     const auto& against = cell.versus_baseline[layer];
-    if (!against || (against->p && !against->flagged)) {
+    if (!against || !says_differs(*against)) {
       continue;
     }
     if (largest == strata::layer_count ||
@@ -110,12 +114,12 @@ std::string processors(const CellSummary& cell) {
   return parts.empty() ? "" : "per transaction " + joined(parts, "and");
 }
 
-// "with 40 KiB responses its total is ×1.08"
+// "with 40 KiB responses its total is ×1.08"; empty where that can't be told from chance.
 std::string dilution(const Summary& summary, const std::vector<Family>& families, const std::string& name) {
   for (auto family = families.rbegin(); family != families.rend() && &*family != &families.front(); ++family) {
     for (const std::size_t c : family->cells) {
       const auto& against = summary.cells[c].versus_baseline[total_measure];
-      if (against && against->overhead_factor && short_name(summary, *family, c) == name) {
+      if (against && against->overhead_factor && says_differs(*against) && short_name(summary, *family, c) == name) {
         const std::string title = family_title(*family);
         return title.empty()
                    ? std::string()

@@ -1,7 +1,8 @@
 // The answer in two sentences: what a manager takes away and a reviewer accepts.
 //
 // In:      a Summary.
-// Out:     plain text; names in it may be hostile, so escape the whole. Nothing is said to differ that is not flagged.
+// Out:     plain text; names in it may be hostile, so escape the whole. No time is said to differ that is not
+//          flagged; ratios of CPU are stated as measured.
 // Threads: pure functions.
 #pragma once
 

@@ -67,7 +67,7 @@ std::string html_resources(const Summary& summary, const Palette& palette) {
   if (rows.empty()) {
     return "<p class=\"soft\">Not measured.</p>\n";
   }
-  return "<div class=\"table\"><table><thead><tr><th scope=\"col\" class=\"text\">cell</th>"
+  return "<div class=\"table\"><table class=\"dense\"><thead><tr><th scope=\"col\" class=\"text\">cell</th>"
          "<th scope=\"col\" class=\"text\">component</th><th scope=\"col\">CPU <small>\u00b5s</small></th>"
          "<th scope=\"col\">to baseline</th><th scope=\"col\">user <small>\u00b5s</small></th>"
          "<th scope=\"col\">system <small>\u00b5s</small></th><th scope=\"col\">SD of blocks "

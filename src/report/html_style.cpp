@@ -40,6 +40,7 @@ th, td { padding: .3rem .7rem; text-align: right; white-space: nowrap; border-bo
 th { font-weight: 600; }
 thead th, thead td { border-bottom: 2px solid var(--soft); vertical-align: bottom; white-space: normal; }
 small.interval { display: block; line-height: 1.2; }
+table.dense { font-size: .84rem; } table.dense th, table.dense td { padding: .3rem .42rem; }
 th:first-child, td.text, th.text { text-align: left; }
 td.text { white-space: normal; }
 td.ratio { text-align: left; padding-left: 0; color: var(--soft); font-size: .86em; }
