@@ -58,6 +58,7 @@ void make_pass(const Input& input, const tls::KeyLog& keys, tls::KeyLog* gathere
 // Workers see every packet; only a connection's packets are their own.
 void add_share(tcp::PacketCounts& sum, const tcp::PacketCounts& part) {
   sum.tcp += part.tcp;
+  sum.late += part.late;
   sum.no_connection += part.no_connection;
 }
 
@@ -101,6 +102,9 @@ Checked<bool> gather_secrets(const Input& input, tls::KeyLog& keys) {
   if (!source->can_reread()) {
     return false;
   }
+  if (!source->may_hold_secrets()) {
+    return true;
+  }
   while (source->next()) {
   }
   return true;
@@ -111,6 +115,7 @@ Checked<bool> gather_secrets(const Input& input, tls::KeyLog& keys) {
 void add(Counts& sum, const Counts& part) {
   sum.file.packets += part.file.packets;
   sum.file.secrets += part.file.secrets;
+  sum.file.structure_blocks += part.file.structure_blocks;
   sum.file.skipped_blocks += part.file.skipped_blocks;
   sum.file.damaged_packets += part.file.damaged_packets;
   sum.file.reported_drops += part.file.reported_drops;
@@ -118,6 +123,7 @@ void add(Counts& sum, const Counts& part) {
   sum.truncated_files += part.truncated_files;
   tcp::PacketCounts& packets = sum.packets;
   packets.tcp += part.packets.tcp;
+  packets.late += part.packets.late;
   packets.no_connection += part.packets.no_connection;
   packets.not_ip += part.packets.not_ip;
   packets.not_tcp += part.packets.not_tcp;

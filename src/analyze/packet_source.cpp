@@ -59,7 +59,7 @@ std::optional<capture::Packet> PacketSource::next() {
     (void)advance(files_[*lent_]);  // an error after the first packet is kept as the file's damage
     lent_.reset();
   }
-  for (std::size_t i = 0; i < files_.size(); ++i) {
+  for (std::size_t i = 0; i < files_.size(); ++i) {  // few files: a heap would not pay
     if (files_[i].ahead && (!lent_ || files_[i].ahead->time_ns < files_[*lent_].ahead->time_ns)) {
       lent_ = i;
     }
@@ -68,12 +68,19 @@ std::optional<capture::Packet> PacketSource::next() {
     return std::nullopt;
   }
   capture::Packet packet = *files_[*lent_].ahead;
-  packet.number = ++number_;
+  if (files_.size() > 1) {
+    packet.number = ++number_;  // one file keeps its own numbers, as TShark shows them
+  }
   return packet;
 }
 
 bool PacketSource::can_reread() const {
   return std::ranges::all_of(files_, [](const File& file) { return file.source.spans_stay(); });
+}
+
+bool PacketSource::may_hold_secrets() const {
+  // A pcapng begins with a section header, which is counted; a pcap has no blocks.
+  return std::ranges::any_of(files_, [](const File& file) { return file.source.counts().structure_blocks != 0; });
 }
 
 capture::FileCounts PacketSource::counts() const {
@@ -82,6 +89,7 @@ capture::FileCounts PacketSource::counts() const {
     const capture::FileCounts counts = file.source.counts();
     sum.packets += counts.packets;
     sum.secrets += counts.secrets;
+    sum.structure_blocks += counts.structure_blocks;
     sum.skipped_blocks += counts.skipped_blocks;
     sum.damaged_packets += counts.damaged_packets;
     sum.reported_drops += counts.reported_drops;

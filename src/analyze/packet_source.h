@@ -30,6 +30,8 @@ class PacketSource {
 
   // True where a second pass over the files is possible and cheap.
   [[nodiscard]] bool can_reread() const;
+  // False where no file is a pcapng: nothing is embedded.
+  [[nodiscard]] bool may_hold_secrets() const;
   // Sums over the files. Complete once next() has returned nothing.
   [[nodiscard]] capture::FileCounts counts() const;
   [[nodiscard]] std::uint64_t truncated_files() const;

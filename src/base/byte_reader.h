@@ -40,11 +40,11 @@ class ByteReader {
   ByteReader& operator=(ByteReader&&) = delete;
   ~ByteReader() { assert((checked_ || failed_) && "a ByteReader died without finish()"); }
 
-  std::uint8_t u8() { return static_cast<std::uint8_t>(integer(1)); }
-  std::uint16_t u16() { return static_cast<std::uint16_t>(integer(2)); }
-  std::uint32_t u24() { return static_cast<std::uint32_t>(integer(3)); }
-  std::uint32_t u32() { return static_cast<std::uint32_t>(integer(4)); }
-  std::uint64_t u64() { return integer(8); }
+  std::uint8_t u8() { return static_cast<std::uint8_t>(integer<1>()); }
+  std::uint16_t u16() { return static_cast<std::uint16_t>(integer<2>()); }
+  std::uint32_t u24() { return static_cast<std::uint32_t>(integer<3>()); }
+  std::uint32_t u32() { return static_cast<std::uint32_t>(integer<4>()); }
+  std::uint64_t u64() { return integer<8>(); }
 
   // The next `count` bytes; empty after a failure.
   std::span<const std::uint8_t> take(std::size_t count) {
@@ -101,15 +101,20 @@ class ByteReader {
   }
 
  private:
-  std::uint64_t integer(std::size_t count) {
+  // The count is a constant so that the compiler makes one load and a byte swap of the loop.
+  template <std::size_t count>
+  std::uint64_t integer() {
     const auto field = take(count);
+    if (field.size() != count) {
+      return 0;
+    }
     std::uint64_t value = 0;
     if (order_ == ByteOrder::big) {
-      for (const std::uint8_t byte : field) {
-        value = (value << 8U) | byte;
+      for (std::size_t i = 0; i < count; ++i) {
+        value = (value << 8U) | field[i];
       }
     } else {
-      for (std::size_t i = field.size(); i > 0; --i) {
+      for (std::size_t i = count; i > 0; --i) {
         value = (value << 8U) | field[i - 1];
       }
     }

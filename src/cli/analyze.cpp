@@ -33,6 +33,7 @@ report::Json counts_json(const analyze::Counts& counts) {
   report::Json json;
   json["packets"] = {{"read", counts.file.packets},
                      {"tcp", counts.packets.tcp},
+                     {"late", counts.packets.late},
                      {"no_connection", counts.packets.no_connection},
                      {"not_ip", counts.packets.not_ip},
                      {"not_tcp", counts.packets.not_tcp},
@@ -80,6 +81,7 @@ void print_result(const analyze::Analysis& analysis, const report::Summary& summ
   const tcp::PacketCounts& packets = analysis.counts.packets;
   fmt::print("{} packets: {} TCP", analysis.counts.file.packets, packets.tcp);
   const std::initializer_list<std::pair<const char*, std::uint64_t>> others{
+      {"after their connection's end", packets.late},
       {"of no connection", packets.no_connection},
       {"not IP", packets.not_ip},
       {"not TCP", packets.not_tcp},

@@ -25,9 +25,11 @@ int run(int argc, char** argv) {
   CLI::App app{description, "tlstrata"};
   app.require_subcommand(1);
   app.set_version_flag("--version", fmt::format("tlstrata {}\n{}", version_string(), ossl::library_version()));
-  app.failure_message([](const CLI::App* failed, const CLI::Error& error) {
-    return describe(Complaint{error.what(), failed->get_name(), "see tlstrata " + failed->get_name() + " --help"}) +
-           "\n";
+  app.failure_message([](const CLI::App* root, const CLI::Error& error) {
+    // CLI11 hands over the root, whichever command failed.
+    const auto commands = root->get_subcommands();
+    const std::string command = commands.empty() ? "tlstrata" : "tlstrata " + commands.front()->get_name();
+    return describe(Complaint{error.what(), command, "see " + command + " --help"}) + "\n";
   });
   app.get_formatter()->column_width(34);
 

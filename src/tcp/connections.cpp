@@ -160,7 +160,7 @@ void Connections::take(const Segment& segment, Stamp stamp) {
     found->second.syn_sequence = {};
     found->second.open = open(tuple, segment, stamp, found->second.generation);
   } else if (!found->second.open) {
-    ++counts_.no_connection;  // a late copy of a connection that is over
+    ++counts_.late;
     return;
   }
   if (segment.has(flag::syn)) {

@@ -95,7 +95,8 @@ struct Endpoints {
 struct PacketCounts {
   std::uint64_t tcp = 0;                // decoded and given to a connection
   std::uint64_t other_connections = 0;  // TCP, dealt to another worker
-  std::uint64_t no_connection = 0;      // TCP that belongs to no connection that is kept (late copies, bare RST)
+  std::uint64_t late = 0;               // TCP of a connection that is over (last ACK, late copies)
+  std::uint64_t no_connection = 0;      // TCP that opens and belongs to no connection (bare ACK, bare RST)
   std::uint64_t not_ip = 0;
   std::uint64_t not_tcp = 0;  // UDP, ICMP, ...
   std::uint64_t quic = 0;
@@ -107,7 +108,7 @@ struct PacketCounts {
   std::uint64_t unsupported_link = 0;
 
   [[nodiscard]] std::uint64_t sum() const {
-    return tcp + other_connections + no_connection + not_ip + not_tcp + quic + dtls + fragments + fragments_dropped +
+    return tcp + other_connections + late + no_connection + not_ip + not_tcp + quic + dtls + fragments + fragments_dropped +
            malformed + cut_headers + unsupported_link;
   }
 };
