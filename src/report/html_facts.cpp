@@ -74,7 +74,7 @@ std::string html_resources(const Summary& summary, const Palette& palette) {
          "<small>\u00b5s</small></th>"
          "<th scope=\"col\"><small>% of a core</small></th><th scope=\"col\">bytes sent</th>"
          "<th scope=\"col\">received</th><th scope=\"col\">packets sent</th><th scope=\"col\">received</th>"
-         "<th scope=\"col\">retransmitted</th></tr></thead><tbody>\n" +
+         "<th scope=\"col\">resent</th></tr></thead><tbody>\n" +
          rows + "</tbody></table></div>\n";
 }
 
