@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <thread>
 
 #include "base/text.h"
@@ -105,18 +106,14 @@ void print_result(const analyze::Analysis& analysis, const report::Summary& summ
   }
 }
 
-Checked<analyze::Analysis> analyse(const Arguments& arguments, bool is_folder) {
+// `manifest` is the folder's, where the argument is one.
+Checked<analyze::Analysis> analyse(const Arguments& arguments, const std::optional<report::Manifest>& manifest) {
   const unsigned hardware = std::max(1U, std::thread::hardware_concurrency());
   const analyze::Options options{arguments.threads != 0 ? arguments.threads : hardware};
-  if (!is_folder) {
+  if (!manifest) {
     return analyze::run({arguments.captures, arguments.key_logs}, options);
   }
-  const std::filesystem::path folder = arguments.captures.front();
-  auto manifest = report::read_manifest(folder / "manifest.json");
-  if (!manifest) {
-    return std::unexpected(manifest.error());
-  }
-  return lab::analyze_folder(folder, *manifest, options);
+  return lab::analyze_folder(arguments.captures.front(), *manifest, options);
 }
 
 Checked<ExitCode> run(const Arguments& arguments) {
@@ -127,7 +124,15 @@ Checked<ExitCode> run(const Arguments& arguments) {
     return std::unexpected(Complaint{"a result folder is analysed by itself", arguments.captures.front(),
                                      "give one folder, or captures", ExitCode::usage});
   }
-  auto analysis = analyse(arguments, any_folder);
+  std::optional<report::Manifest> manifest;
+  if (any_folder) {
+    auto read = report::read_manifest(std::filesystem::path(arguments.captures.front()) / "manifest.json");
+    if (!read) {
+      return std::unexpected(read.error());
+    }
+    manifest = std::move(*read);
+  }
+  auto analysis = analyse(arguments, manifest);
   if (!analysis) {
     return std::unexpected(analysis.error());
   }
@@ -140,7 +145,8 @@ Checked<ExitCode> run(const Arguments& arguments) {
     }
   }
   const report::SummaryInput input{.rows = analysis->rows,
-                                   .grouping = any_folder ? report::Grouping::cell : report::Grouping::group};
+                                   .manifest = manifest ? &*manifest : nullptr,
+                                   .grouping = manifest ? report::Grouping::cell : report::Grouping::group};
   const report::Summary summary = report::summarize(input);
   if (!arguments.json.empty()) {
     if (auto written = write_document(arguments.json, *analysis, summary); !written) {
