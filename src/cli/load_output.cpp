@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 #include "base/iana.h"
@@ -21,7 +22,7 @@ std::string_view name_of(load::Arrivals arrivals) {
 }
 
 Nanos rounded(double value) {
-  return static_cast<Nanos>(value + 0.5);
+  return std::llround(value);
 }
 
 std::string duration(double value) {

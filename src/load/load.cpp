@@ -21,10 +21,9 @@ std::unexpected<Complaint> usage(std::string what, std::string where, std::strin
 }
 
 std::vector<std::uint16_t> supported_codes() {
-  std::vector<std::uint16_t> codes;
-  for (const ossl::LibraryGroup& group : ossl::supported_groups()) {
-    codes.push_back(group.code);
-  }
+  const auto groups = ossl::supported_groups();
+  std::vector<std::uint16_t> codes(groups.size());
+  std::ranges::transform(groups, codes.begin(), &ossl::LibraryGroup::code);
   return codes;
 }
 
@@ -63,6 +62,7 @@ Checked<void> choose_schedule(const Options& options, Plan& plan) {
   }
   plan.starts = std::move(*starts);
   std::vector<std::uint32_t> weights;
+  weights.reserve(plan.configurations.size());
   for (const Configuration& configuration : plan.configurations) {
     weights.push_back(configuration.weight);
   }

@@ -92,7 +92,7 @@ Result<void> Hkdf::set_secret(std::span<const std::uint8_t> secret) {
 
 Result<void> Hkdf::hmac(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b,
                         std::span<const std::uint8_t> c, std::span<std::uint8_t> out) {
-  std::array<std::uint8_t, largest_digest_size> inner_hash;
+  std::array<std::uint8_t, largest_digest_size> inner_hash{};
   EVP_MD_CTX* const working = working_.get();
   const bool done = out.size() == digest_size(digest_) && EVP_MD_CTX_copy_ex(working, inner_.get()) == 1 &&
                     update(working, a) && update(working, b) && update(working, c) &&
@@ -111,7 +111,7 @@ Result<void> Hkdf::expand(std::span<const std::uint8_t> info, std::span<std::uin
   if (out.size() > 255 * step) {
     return too_long("HKDF-Expand output");
   }
-  std::array<std::uint8_t, largest_digest_size> block;
+  std::array<std::uint8_t, largest_digest_size> block{};
   const auto t = std::span(block).first(step);
   std::span<const std::uint8_t> previous;
   for (std::uint8_t counter = 1; !out.empty(); ++counter) {
@@ -135,7 +135,7 @@ Result<void> Hkdf::expand_label(std::string_view label, std::span<const std::uin
     return too_long("HkdfLabel");
   }
   // struct HkdfLabel: uint16 length; opaque label<7..255>; opaque context<0..255>.
-  std::array<std::uint8_t, 2 + 1 + 255 + 1 + 255> info;
+  std::array<std::uint8_t, 2 + 1 + 255 + 1 + 255> info{};
   std::size_t size = 0;
   const auto put = [&](std::size_t byte) { info[size++] = static_cast<std::uint8_t>(byte); };
   const auto append = [&](std::span<const std::uint8_t> bytes) {
@@ -194,8 +194,8 @@ Result<void> tls12_prf(Digest digest, std::span<const std::uint8_t> secret, std:
   }
   // P_hash: A(0) = label || seed, A(i) = HMAC(A(i-1)), output HMAC(A(i) || label || seed) ...
   const std::size_t step = digest_size(digest);
-  std::array<std::uint8_t, largest_digest_size> a_bytes;
-  std::array<std::uint8_t, largest_digest_size> block_bytes;
+  std::array<std::uint8_t, largest_digest_size> a_bytes{};
+  std::array<std::uint8_t, largest_digest_size> block_bytes{};
   const auto a = std::span(a_bytes).first(step);
   const auto block = std::span(block_bytes).first(step);
   auto made = (*hkdf)->hmac(bytes_of(label), seed, {}, a);
