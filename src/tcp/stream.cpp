@@ -31,6 +31,11 @@ bool Stream::plausible(std::uint32_t sequence) const {
   return distance >= -1 && distance < window;
 }
 
+// Behind the last byte that was seen, in order or not.
+std::uint64_t Stream::reached() const {
+  return held_.empty() ? next_ : held_.back().end();
+}
+
 std::uint64_t Stream::already_captured(std::uint64_t begin, std::uint64_t end) const {
   std::uint64_t seen = begin < next_ ? std::min(end, next_) - begin : 0;
   for (const Held& held : held_) {
@@ -48,16 +53,23 @@ void Stream::add(std::uint32_t sequence, std::span<const std::uint8_t> bytes, st
   traffic.payload_bytes += length;
   set_base(sequence);
   const std::int64_t begin = offset_of(sequence);
-  const std::int64_t end = begin + length;
   const std::int64_t distance = begin - static_cast<std::int64_t>(next_);
   if (distance > window || distance < -window) {
     ignored_bytes_ += length;
     return;
   }
-  if (fin && end >= 0 && !fin_offset_) {
-    fin_offset_ = static_cast<std::uint64_t>(end);
+  if (fin && !fin_offset_ && begin + length >= static_cast<std::int64_t>(reached())) {  // else forged: bytes follow it
+    fin_offset_ = static_cast<std::uint64_t>(begin + length);
     fin_stamp_ = stamp;
   }
+  if (fin_offset_) {  // nothing is sent behind a FIN
+    const std::int64_t left = std::max<std::int64_t>(static_cast<std::int64_t>(*fin_offset_) - begin, 0);
+    const auto kept = static_cast<std::uint32_t>(std::min<std::int64_t>(length, left));
+    ignored_bytes_ += length - kept;
+    length = kept;
+    bytes = bytes.first(std::min<std::size_t>(bytes.size(), kept));
+  }
+  const std::int64_t end = begin + length;
   if (length != 0) {
     const auto from = static_cast<std::uint64_t>(std::max<std::int64_t>(begin, 0));
     if (end > static_cast<std::int64_t>(from)) {

@@ -77,6 +77,7 @@ class Stream {
   void drain(Stamp stamp, std::vector<Piece>& pieces);
   void declare_gap(GapReason reason, Stamp stamp, std::vector<Piece>& pieces);
   void deliver_fin(Stamp stamp, std::vector<Piece>& pieces);
+  [[nodiscard]] std::uint64_t reached() const;
   [[nodiscard]] std::uint64_t already_captured(std::uint64_t begin, std::uint64_t end) const;
 
   bool has_base_ = false;

@@ -186,6 +186,25 @@ TEST(Stream, AFinBehindAHoleWaitsForIt) {
   EXPECT_EQ(feeder.add(2, "cd"), (Pieces{bytes(2, "cd", 3, 3), bytes(4, "ef", 2, 3), fin(6, 2, 3)}));
 }
 
+TEST(Stream, NothingComesBehindAFin) {
+  Feeder feeder;
+  EXPECT_EQ(feeder.add(0, "abc", true), (Pieces{bytes(0, "abc", 1, 1), fin(3, 1, 1)}));
+  EXPECT_EQ(feeder.add(1, "bcdef"), Pieces{});
+  EXPECT_EQ(feeder.add(7, "hi"), Pieces{});
+  EXPECT_EQ(feeder.stream.ignored_bytes(), 5U);
+  EXPECT_EQ(feeder.release(false), Pieces{});
+}
+
+TEST(Stream, AFinBeforeBytesThatWereSeenIsForged) {
+  Feeder feeder;
+  feeder.add(0, "abc");
+  EXPECT_EQ(feeder.add(2, "", true), Pieces{});
+  feeder.add(6, "ghi");
+  EXPECT_EQ(feeder.add(4, "", true), Pieces{});
+  EXPECT_EQ(feeder.add(3, "def"), (Pieces{bytes(3, "def", 5, 5), bytes(6, "ghi", 3, 5)}));
+  EXPECT_EQ(feeder.add(9, "", true), Pieces{fin(9, 6, 6)});
+}
+
 TEST(Stream, AHoleThatThePeerAcknowledgedIsAGapOfTheCapture) {
   Feeder feeder;
   feeder.add(0, "ab");
