@@ -10,8 +10,17 @@
 namespace tlstrata::analyze::test {
 namespace {
 
+Input input_of(std::vector<std::string> captures, std::vector<std::string> key_logs) {
+  Input input;
+  input.captures = std::move(captures);
+  input.key_logs = std::move(key_logs);
+  return input;
+}
+
 Analysis analysed(const Input& input, unsigned threads = 1) {
-  auto analysis = run(input, Options{threads});
+  Options options;
+  options.threads = threads;
+  auto analysis = run(input, options);
   if (!analysis) {
     ADD_FAILURE() << describe(analysis.error());
     return {};
@@ -68,7 +77,7 @@ TEST(Analyze, SeveralFilesInAnyOrderAreTheMergedOne) {
   const Scratch scratch;
   const auto captures = overlapping();
   const std::string merged = scratch.write("merged.pcap", strata::test::merge(captures));
-  const auto expected = rows_text({{merged}, several_keys()});
+  const auto expected = rows_text(input_of({merged}, several_keys()));
   EXPECT_GT(expected.size(), 15U);
   std::vector<std::string> paths;
   for (std::size_t i = 0; i < captures.size(); ++i) {
@@ -79,14 +88,14 @@ TEST(Analyze, SeveralFilesInAnyOrderAreTheMergedOne) {
     auto keys = several_keys();
     std::ranges::shuffle(paths, random);
     std::ranges::shuffle(keys, random);
-    EXPECT_EQ(rows_text({paths, keys}), expected) << "order " << round;
-    EXPECT_EQ(rows_text({paths, keys}, 3), expected) << "order " << round << ", three threads";
+    EXPECT_EQ(rows_text(input_of(paths, keys)), expected) << "order " << round;
+    EXPECT_EQ(rows_text(input_of(paths, keys), 3), expected) << "order " << round << ", three threads";
   }
 }
 
 TEST(Analyze, AnyNumberOfThreadsGivesTheSameRows) {
   for (const char* name : {"many_parallel.pcap", "loss5.pcap", "chromium_h2.pcap", "any_router_sll1.pcap"}) {
-    const Input input{{field_path(name)}, {keys_path(name)}};
+    const Input input = input_of({field_path(name)}, {keys_path(name)});
     const Analysis one = analysed(input);
     for (unsigned threads = 2; threads <= 4; ++threads) {
       const Analysis more = analysed(input, threads);
@@ -102,18 +111,19 @@ TEST(Analyze, OneConnectionAcrossTwoFiles) {
   const Scratch scratch;
   const std::string name = "h1_keepalive.pcap";
   const std::vector<Frame> frames = read_frames(field_path(name));
-  const auto expected = rows_text({{scratch.write("whole.pcap", frames)}, {keys_path(name)}});
+  const auto expected = rows_text(input_of({scratch.write("whole.pcap", frames)}, {keys_path(name)}));
   for (std::size_t cut = 1; cut < frames.size(); cut += frames.size() / 7) {
     const auto middle = frames.begin() + static_cast<std::ptrdiff_t>(cut);
     const std::string first = scratch.write("first.pcap", {frames.begin(), middle});
     const std::string second = scratch.write("second.pcap", {middle, frames.end()});
-    EXPECT_EQ(rows_text({{first, second}, {keys_path(name)}}), expected) << "cut at packet " << cut;
-    EXPECT_EQ(rows_text({{second, first}, {keys_path(name)}}), expected) << "the later file first";
+    EXPECT_EQ(rows_text(input_of({first, second}, {keys_path(name)})), expected) << "cut at packet " << cut;
+    EXPECT_EQ(rows_text(input_of({second, first}, {keys_path(name)})), expected) << "the later file first";
   }
 }
 
 TEST(Analyze, RowsComeInOrderOfTheConnectionsStart) {
-  const Analysis analysis = analysed({{field_path("many_parallel.pcap")}, {keys_path("many_parallel.pcap")}}, 2);
+  const Analysis analysis =
+      analysed(input_of({field_path("many_parallel.pcap")}, {keys_path("many_parallel.pcap")}), 2);
   EXPECT_GT(analysis.rows.size(), 30U);
   for (std::size_t i = 1; i < analysis.rows.size(); ++i) {
     const auto& before = analysis.rows[i - 1];
@@ -125,7 +135,7 @@ TEST(Analyze, RowsComeInOrderOfTheConnectionsStart) {
 
 TEST(Analyze, KeysInsideTheCaptureAreUsed) {
   for (unsigned threads = 1; threads <= 3; ++threads) {
-    const Analysis analysis = analysed({{field_path("embedded.pcapng")}, {}}, threads);
+    const Analysis analysis = analysed(input_of({field_path("embedded.pcapng")}, {}), threads);
     ASSERT_FALSE(analysis.rows.empty());
     for (const auto& row : analysis.rows) {
       EXPECT_EQ(row.outcome, strata::Outcome::complete);
@@ -136,7 +146,7 @@ TEST(Analyze, KeysInsideTheCaptureAreUsed) {
 }
 
 TEST(Analyze, KeysOfOtherConnectionsDoNotMatter) {
-  const Input own{{field_path("grp_X25519.pcap")}, {keys_path("grp_X25519.pcap")}};
+  const Input own = input_of({field_path("grp_X25519.pcap")}, {keys_path("grp_X25519.pcap")});
   Input all = own;
   all.key_logs = {keys_path("many_parallel.pcap"), keys_path("keys_junk.pcap"), keys_path("grp_X25519.pcap"),
                   keys_path("grp_X25519.pcap")};
@@ -149,12 +159,12 @@ TEST(Analyze, ACaptureThatIsCutOffGivesWhatStandsBefore) {
   const std::string name = "grp_X25519.pcap";
   const std::vector<Frame> frames = read_frames(field_path(name));
   const std::string whole = scratch.write("whole.pcap", frames);
-  const auto expected = rows_text({{whole}, {keys_path(name)}});
+  const auto expected = rows_text(input_of({whole}, {keys_path(name)}));
   std::vector<Frame> with_tail = frames;
   with_tail.push_back(frames.back());
   const std::string cut = scratch.write("cut.pcap", with_tail);
   std::filesystem::resize_file(cut, std::filesystem::file_size(cut) - 5);
-  const Analysis analysis = analysed({{cut}, {keys_path(name)}});
+  const Analysis analysis = analysed(input_of({cut}, {keys_path(name)}));
   EXPECT_EQ(texts_of(analysis.rows), expected);
   EXPECT_TRUE(analysis.counts.file.truncated);
   EXPECT_EQ(analysis.counts.truncated_files, 1U);
@@ -165,8 +175,10 @@ TEST(Analyze, UnusableInputsAreComplaints) {
   const Scratch scratch;
   const std::string text = scratch.write_text("notes.txt", "this is no capture, whatever its name says\n");
   const std::string good = field_path("grp_X25519.pcap");
-  for (const Input& input : {Input{{text}, {}}, Input{{good, text}, {}}, Input{{good + ".missing"}, {}},
-                             Input{{good}, {good + ".missing"}}, Input{{scratch.write_text("empty.pcap", "")}, {}}}) {
+  const std::vector<Input> inputs{input_of({text}, {}), input_of({good, text}, {}), input_of({good + ".missing"}, {}),
+                                  input_of({good}, {good + ".missing"}),
+                                  input_of({scratch.write_text("empty.pcap", "")}, {})};
+  for (const Input& input : inputs) {
     const auto analysis = run(input, {});
     ASSERT_FALSE(analysis) << input.captures.back();
     EXPECT_FALSE(analysis.error().where.empty());
@@ -177,7 +189,7 @@ TEST(Analyze, UnusableInputsAreComplaints) {
 
 TEST(Analyze, ACaptureWithoutPacketsHasNoRows) {
   const Scratch scratch;
-  const Analysis analysis = analysed({{scratch.write("none.pcap", {})}, {}});
+  const Analysis analysis = analysed(input_of({scratch.write("none.pcap", {})}, {}));
   EXPECT_TRUE(analysis.rows.empty());
   EXPECT_EQ(analysis.counts.file.packets, 0U);
 }
@@ -185,7 +197,7 @@ TEST(Analyze, ACaptureWithoutPacketsHasNoRows) {
 TEST(Analyze, CountsOfSeveralAnalysesAddUp) {
   Counts sum;
   for (const char* name : {"grp_X25519.pcap", "refused.pcap"}) {
-    add(sum, analysed({{field_path(name)}, {}}).counts);
+    add(sum, analysed(input_of({field_path(name)}, {})).counts);
   }
   EXPECT_EQ(sum.packets.sum(), sum.file.packets);
   EXPECT_EQ(sum.file.packets,
@@ -204,9 +216,9 @@ TEST(Analyze, EveryFieldCaptureBalances) {
     ++captures;
     const std::string path = entry.path().string();
     const std::string keys = keys_path(entry.path().filename().string());
-    const Analysis closed = analysed({{path}, {}}, 2);
+    const Analysis closed = analysed(input_of({path}, {}), 2);
     if (std::filesystem::exists(keys)) {
-      const Analysis open = analysed({{path}, {keys}}, 2);
+      const Analysis open = analysed(input_of({path}, {keys}), 2);
       EXPECT_EQ(open.counts.connections, closed.counts.connections) << path;
       for (const auto& row : open.rows) {
         Nanos sum = 0;

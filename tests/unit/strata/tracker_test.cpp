@@ -312,11 +312,32 @@ TEST(Tracker, WithoutSynAndHelloThePortTellsTheServer) {
 
 // --- ends
 
-TEST(Tracker, WithoutKeysItIsUndecryptableNotIncomplete) {
+TEST(Tracker, WithoutKeysTheBoundariesAreInferredFromSizes) {
+  for (const unsigned suite : {0x1301U, 0x1302U, 0x1303U, 0x1304U, 0x1305U}) {
+    Handshake peer(static_cast<std::uint16_t>(suite));
+    const std::vector<Frame> frames = whole(peer).frames();
+    const Transaction known = only_row(frames, key_log_of(peer.key_log()));
+    const Transaction inferred = only_row(frames, tls::KeyLog{});
+    EXPECT_EQ(name(inferred.outcome), "complete");
+    EXPECT_EQ(inferred.boundary, Boundary::inferred);
+    EXPECT_EQ(inferred.layers, known.layers);
+    EXPECT_EQ(inferred.handshake_parts, known.handshake_parts);
+    EXPECT_EQ(inferred.total_ns, known.total_ns);
+    EXPECT_EQ(inferred.connection.client_handshake_bytes, known.connection.client_handshake_bytes);
+    EXPECT_EQ(inferred.connection.server_flight_bytes, known.connection.server_flight_bytes);
+    EXPECT_TRUE(inferred.method.empty()) << "what was said stays unknown";
+    EXPECT_FALSE(inferred.status);
+  }
+}
+
+TEST(Tracker, AHandshakeAloneWithoutKeysHasNoRequest) {
   Handshake peer;
-  const Transaction row = only_row(whole(peer), tls::KeyLog{});
-  EXPECT_EQ(name(row.outcome), "undecryptable");
-  EXPECT_EQ(row.connection.group, 0x001D) << "the hellos are readable all the same";
+  Conversation talk;
+  talk.open().client(peer.client_hello()).server(peer.server_flight()).client(peer.client_finished());
+  talk.client(peer.client.seal(tls::ContentType::alert, Bytes{1, 0})).close();
+  const Transaction row = only_row(talk, tls::KeyLog{});
+  EXPECT_EQ(name(row.outcome), "no_request");
+  EXPECT_EQ(row.boundary, Boundary::inferred);
 }
 
 TEST(Tracker, AlertsResetsAndSilence) {
