@@ -1,43 +1,24 @@
 #include "analyze/analyze.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
 #include <memory>
 #include <optional>
 #include <ranges>
 #include <thread>
 
+#include "analyze/inputs.h"
 #include "analyze/packet_source.h"
 #include "analyze/worker.h"
+#include "capture/filter.h"
 
 namespace tlstrata::analyze {
 namespace {
-
-struct CloseFile {
-  void operator()(std::FILE* file) const { std::fclose(file); }
-};
-
-Checked<void> read_key_log(const std::string& path, tls::KeyLog& keys) {
-  const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(path.c_str(), "rbe"));
-  if (!file) {
-    return std::unexpected(complain_errno("the key log cannot be read", path, "check the path and its permissions"));
-  }
-  std::vector<std::uint8_t> buffer(std::size_t{1} << 18U);
-  while (const std::size_t count = std::fread(buffer.data(), 1, buffer.size(), file.get())) {
-    keys.feed(std::span(buffer).first(count));
-  }
-  if (std::ferror(file.get()) != 0) {
-    return std::unexpected(complain_errno("the key log cannot be read", path, "check that it is a file"));
-  }
-  keys.finish();
-  return {};
-}
 
 // One worker's pass over the whole input.
 struct Pass {
   std::unique_ptr<Worker> worker;
   std::optional<PacketSource> source;
+  std::uint64_t filtered = 0;
   std::optional<Complaint> complaint;
 };
 
@@ -48,9 +29,22 @@ void make_pass(const Input& input, const tls::KeyLog& keys, tls::KeyLog* gathere
     return;
   }
   pass.source = std::move(*source);
+  std::optional<capture::Filter> filter;
+  if (!input.filter.empty()) {
+    auto compiled = capture::Filter::compile(input.filter);
+    if (!compiled) {
+      pass.complaint = compiled.error();
+      return;
+    }
+    filter = std::move(*compiled);
+  }
   pass.worker = std::make_unique<Worker>(keys, share);
   while (const auto packet = pass.source->next()) {
-    pass.worker->feed(*packet);
+    if (filter && !filter->matches(*packet)) {
+      ++pass.filtered;
+    } else {
+      pass.worker->feed(*packet);
+    }
   }
   pass.worker->finish();
 }
@@ -90,26 +84,6 @@ void summarise(Analysis& analysis) {
   }
 }
 
-// Gathers the embedded secrets ahead, so that they may stand anywhere and workers share them.
-Checked<bool> gather_secrets(const Input& input, tls::KeyLog& keys) {
-  if (std::ranges::find(input.captures, "-") != input.captures.end()) {
-    return false;
-  }
-  auto source = PacketSource::open(input.captures, &keys);
-  if (!source) {
-    return std::unexpected(source.error());
-  }
-  if (!source->can_reread()) {
-    return false;
-  }
-  if (!source->may_hold_secrets()) {
-    return true;
-  }
-  while (source->next()) {
-  }
-  return true;
-}
-
 }  // namespace
 
 void add(Counts& sum, const Counts& part) {
@@ -139,35 +113,28 @@ void add(Counts& sum, const Counts& part) {
   sum.keys.conflicts += part.keys.conflicts;
   sum.keys.other += part.keys.other;
   sum.keys.junk += part.keys.junk;
+  sum.filtered += part.filtered;
   sum.connections += part.connections;
+  sum.not_selected += part.not_selected;
   for (std::size_t i = 0; i < sum.outcomes.size(); ++i) {
     sum.outcomes[i] += part.outcomes[i];
   }
 }
 
 Checked<Analysis> run(const Input& input, const Options& options) {
-  tls::KeyLog keys;
-  for (const std::string& path : input.key_logs) {
-    if (auto read = read_key_log(path, keys); !read) {
-      return std::unexpected(read.error());
-    }
+  auto inputs = open_inputs(input);
+  if (!inputs) {
+    return std::unexpected(inputs.error());
   }
-  tls::KeyLog ahead = keys;
-  const auto gathered = gather_secrets(input, ahead);
-  if (!gathered) {
-    return std::unexpected(gathered.error());
-  }
-  if (*gathered) {
-    keys = std::move(ahead);
-  }
-  const unsigned workers = *gathered ? std::max(1U, options.threads) : 1;
+  tls::KeyLog& keys = inputs->keys;
+  const unsigned workers = inputs->can_reread ? std::max(1U, options.threads) : 1;
   std::vector<Pass> passes(workers);
   {
     std::vector<std::jthread> threads;
     for (unsigned i = 1; i < workers; ++i) {
       threads.emplace_back([&, i] { make_pass(input, keys, nullptr, tcp::Share{i, workers}, passes[i]); });
     }
-    make_pass(input, keys, *gathered ? nullptr : &keys, tcp::Share{0, workers}, passes[0]);
+    make_pass(input, keys, inputs->can_reread ? nullptr : &keys, tcp::Share{0, workers}, passes[0]);
   }
   Analysis analysis;
   std::vector<Row> rows;
@@ -194,6 +161,9 @@ Checked<Analysis> run(const Input& input, const Options& options) {
       row.file = input.captures.front();
     }
   }
+  analysis.counts.filtered = passes.front().filtered;
+  analysis.counts.not_selected = std::erase_if(
+      analysis.rows, [&options](const strata::Transaction& row) { return !options.selection.wants(row); });
   summarise(analysis);
   return analysis;
 }

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "analyze/selection.h"
 #include "base/complaint.h"
 #include "capture/types.h"
 #include "strata/transaction.h"
@@ -27,18 +28,22 @@ namespace tlstrata::analyze {
 struct Input {
   std::vector<std::string> captures;
   std::vector<std::string> key_logs;
+  std::string filter;  // libpcap's language; empty: every packet
 };
 
 struct Options {
   unsigned threads = 1;
+  Selection selection;  // of the connections whose rows are wanted
 };
 
 struct Counts {
   capture::FileCounts file;  // of all inputs; `truncated` where any is
   std::uint64_t truncated_files = 0;
-  tcp::PacketCounts packets;  // by fate; the sum is file.packets
+  tcp::PacketCounts packets;   // by fate; with `filtered` the sum is file.packets
+  std::uint64_t filtered = 0;  // packets that the filter left out
   tls::KeyLog::Counts keys;
-  std::uint64_t connections = 0;
+  std::uint64_t connections = 0;     // selected or not
+  std::uint64_t not_selected = 0;    // rows of connections that were not wanted
   strata::OutcomeCounts outcomes{};  // the sum is the number of rows
 };
 

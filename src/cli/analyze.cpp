@@ -10,7 +10,10 @@
 #include <optional>
 #include <thread>
 
+#include "analyze/grouping.h"
+#include "analyze/ladder.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "cli/cli.h"
 #include "lab/folder_analysis.h"
 #include "report/json.h"
@@ -18,6 +21,7 @@
 #include "report/summary.h"
 #include "report/table.h"
 #include "report/transactions_csv.h"
+#include "tcp/address.h"
 
 namespace tlstrata::cli {
 namespace {
@@ -27,6 +31,12 @@ struct Arguments {
   std::vector<std::string> key_logs;
   std::string transactions;
   std::string json;
+  std::string filter;
+  std::vector<std::string> servers;
+  std::string since;
+  std::string until;
+  std::string by;
+  std::uint64_t show = 0;  // 0: no connection
   unsigned threads = 0;
 };
 
@@ -55,7 +65,9 @@ report::Json counts_json(const analyze::Counts& counts) {
                      {"conflicts", counts.keys.conflicts},
                      {"other", counts.keys.other},
                      {"junk", counts.keys.junk}};
+  json["packets"]["filtered"] = counts.filtered;
   json["connections"] = counts.connections;
+  json["not_selected"] = counts.not_selected;
   return json;
 }
 
@@ -74,6 +86,26 @@ Checked<void> write_document(const std::string& where, const analyze::Analysis& 
   return report::write_json(where, document);
 }
 
+void print_ladder(const strata::Transaction& row, const std::vector<analyze::LadderLine>& ladder) {
+  fmt::print("connection {}: {} -> {}, {}, {}\n\n", row.connection.number, tcp::to_string(row.connection.client),
+             tcp::to_string(row.connection.server), strata::name(row.outcome), strata::name(row.boundary));
+  fmt::print("{:>13}  {:>9}  {:^11}  what\n", "time", "packet", "client");
+  for (const analyze::LadderLine& line : ladder) {
+    const std::string time = fmt::format("{:.3f} us", static_cast<double>(line.time_ns) / 1000.0);
+    if (line.kind == analyze::LadderLine::Kind::boundary) {
+      fmt::print("{:->13}--{:->9}--{:-^11}  {} begins, {}\n", time, "", "", line.what,
+                 format_duration(static_cast<Nanos>(line.bytes)));
+      continue;
+    }
+    const bool is_packet = line.kind == analyze::LadderLine::Kind::packet;
+    const char* arrow = is_packet ? (line.from_client ? "---------->" : "<----------")
+                                  : (line.from_client ? "|         :" : ":         |");
+    const std::string size = line.bytes != 0 ? fmt::format(", {} B", line.bytes) : std::string{};
+    fmt::print("{:>13}  {:>9}  {}  {}{}{}\n", time, line.packet != 0 ? fmt::format("#{}", line.packet) : std::string{},
+               arrow, is_packet ? "" : "  ", for_terminal(line.what), size);
+  }
+}
+
 void print_result(const analyze::Analysis& analysis, const report::Summary& summary) {
   const bool on_terminal = isatty(STDOUT_FILENO) == 1;
   fmt::print("{}", report::terminal_table(summary, {.colours = on_terminal, .columns = 100}));
@@ -83,6 +115,7 @@ void print_result(const analyze::Analysis& analysis, const report::Summary& summ
   fmt::print("{} packets: {} TCP", analysis.counts.file.packets, packets.tcp);
   const std::initializer_list<std::pair<const char*, std::uint64_t>> others{
       {"after their connection's end", packets.late},
+      {"left out by the filter", analysis.counts.filtered},
       {"of no connection", packets.no_connection},
       {"not IP", packets.not_ip},
       {"not TCP", packets.not_tcp},
@@ -106,14 +139,51 @@ void print_result(const analyze::Analysis& analysis, const report::Summary& summ
   }
 }
 
+Checked<analyze::Selection> selection_of(const Arguments& arguments) {
+  analyze::Selection selection{.servers = arguments.servers, .since_ns = {}, .until_ns = {}};
+  for (const auto& [text, limit] :
+       {std::pair(&arguments.since, &selection.since_ns), std::pair(&arguments.until, &selection.until_ns)}) {
+    if (!text->empty()) {
+      const auto time = analyze::parse_time(*text);
+      if (!time) {
+        return std::unexpected(time.error());
+      }
+      *limit = *time;
+    }
+  }
+  return selection;
+}
+
 // `manifest` is the folder's, where the argument is one.
 Checked<analyze::Analysis> analyse(const Arguments& arguments, const std::optional<report::Manifest>& manifest) {
   const unsigned hardware = std::max(1U, std::thread::hardware_concurrency());
-  const analyze::Options options{arguments.threads != 0 ? arguments.threads : hardware};
+  auto selection = selection_of(arguments);
+  if (!selection) {
+    return std::unexpected(selection.error());
+  }
+  const analyze::Options options{arguments.threads != 0 ? arguments.threads : hardware, std::move(*selection)};
   if (!manifest) {
-    return analyze::run({arguments.captures, arguments.key_logs}, options);
+    return analyze::run({arguments.captures, arguments.key_logs, arguments.filter}, options);
   }
   return lab::analyze_folder(arguments.captures.front(), *manifest, options);
+}
+
+// Draws the connection `--show` asks for.
+Checked<ExitCode> show(const Arguments& arguments, const analyze::Analysis& analysis) {
+  const auto row = std::ranges::find_if(analysis.rows, [&](const strata::Transaction& each) {
+    return each.connection.number == arguments.show && each.request <= 1;
+  });
+  if (row == analysis.rows.end()) {
+    return std::unexpected(Complaint{fmt::format("there is no connection {}", arguments.show),
+                                     arguments.captures.front(), "the column connection of --transactions numbers them",
+                                     ExitCode::usage});
+  }
+  const auto ladder = analyze::draw_ladder({arguments.captures, arguments.key_logs, arguments.filter}, *row);
+  if (!ladder) {
+    return std::unexpected(ladder.error());
+  }
+  print_ladder(*row, *ladder);
+  return ExitCode::fine;
 }
 
 Checked<ExitCode> run(const Arguments& arguments) {
@@ -136,6 +206,10 @@ Checked<ExitCode> run(const Arguments& arguments) {
   if (!analysis) {
     return std::unexpected(analysis.error());
   }
+  if (any_folder && (arguments.show != 0 || !arguments.filter.empty())) {
+    return std::unexpected(Complaint{"--show and --filter are for captures", arguments.captures.front(),
+                                     "name one of the folder's captures/*.pcapng", ExitCode::usage});
+  }
   for (const std::string& warning : analysis->warnings) {
     fmt::print(stderr, "tlstrata: warning: {}\n", for_terminal(warning));
   }
@@ -144,9 +218,23 @@ Checked<ExitCode> run(const Arguments& arguments) {
       return std::unexpected(written.error());
     }
   }
+  if (arguments.show != 0) {
+    return show(arguments, *analysis);
+  }
+  if (!arguments.by.empty()) {
+    const auto keys = analyze::parse_keys(arguments.by);
+    if (!keys) {
+      return std::unexpected(keys.error());
+    }
+    for (strata::Transaction& row : analysis->rows) {
+      row.cell = analyze::label(row, *keys);
+    }
+    manifest.reset();
+  }
+  const bool by_cell = manifest || !arguments.by.empty();
   const report::SummaryInput input{.rows = analysis->rows,
                                    .manifest = manifest ? &*manifest : nullptr,
-                                   .grouping = manifest ? report::Grouping::cell : report::Grouping::group};
+                                   .grouping = by_cell ? report::Grouping::cell : report::Grouping::group};
   const report::Summary summary = report::summarize(input);
   if (!arguments.json.empty()) {
     if (auto written = write_document(arguments.json, *analysis, summary); !written) {
@@ -180,10 +268,30 @@ void add_analyze(CLI::App& app, Action& action) {
                    "Worker threads; the result is the same for any number (default: all cores)")
       ->type_name("N")
       ->check(CLI::Range(1U, 256U));
+  command->add_option("--filter", arguments->filter, "Only packets that match, in libpcap's language")
+      ->type_name("EXPR");
+  command
+      ->add_option("--server", arguments->servers,
+                   "Only connections to this server: ADDR, ADDR:PORT, :PORT or an SNI name; may be given several times")
+      ->type_name("SERVER")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command
+      ->add_option("--since", arguments->since, "Only connections that start at or after TIME (UTC, or epoch seconds)")
+      ->type_name("TIME");
+  command->add_option("--until", arguments->until, "Only connections that start before TIME")->type_name("TIME");
+  command->add_option("--by", arguments->by, "Group the table by group, cipher, server, sni, alpn, hrr, resumed, ...")
+      ->type_name("KEYS");
+  command->add_option("--show", arguments->show, "Draw connection N, packet by packet, with its layers")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
   command->footer(
       "Examples:\n"
       "  tlstrata analyze capture.pcapng                          keys embedded in the capture\n"
       "  tlstrata analyze a.pcap b.pcap.gz --keylog keys.log      several files of one capture\n"
+      "  tlstrata analyze a.pcap --keylog k --by server,group     one column a server and group\n"
+      "  tlstrata analyze a.pcap --keylog k --show 17             the 17th connection as a ladder\n"
+      "  tlstrata analyze a.pcap --filter 'host 10.0.0.1' --since 2026-11-30T19:00:00Z\n"
       "  tcpdump -w - port 443 | tlstrata analyze -               from a pipe\n"
       "  tlstrata analyze results/quick-... --transactions t.csv  a lab's folder again");
   command->callback([arguments, &action] { action = [arguments] { return run(*arguments); }; });

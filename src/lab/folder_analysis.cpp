@@ -26,7 +26,7 @@ Checked<analyze::Analysis> analyze_folder(const std::filesystem::path& folder, c
   analyze::Analysis whole;
   for (const report::ManifestBlock* block : blocks) {
     const std::filesystem::path capture = folder / block->capture;
-    auto part = analyze::run({{capture.string()}, {}}, options);
+    auto part = analyze::run({{capture.string()}, {}, {}}, options);
     if (!part) {
       return std::unexpected(part.error());
     }

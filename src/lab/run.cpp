@@ -227,7 +227,7 @@ Checked<RunResult> Experiment::evaluate() {
     return std::unexpected(manifest.error());
   }
   Checked<analyze::Analysis> analysis =
-      analyze_folder(folder(), *manifest, {std::max(1U, std::thread::hardware_concurrency())});
+      analyze_folder(folder(), *manifest, {std::max(1U, std::thread::hardware_concurrency()), {}});
   if (!analysis) {
     return std::unexpected(analysis.error());
   }

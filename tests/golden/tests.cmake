@@ -4,3 +4,4 @@ tlstrata_script_test(golden.field golden/field.py LABEL golden TIMEOUT 300 ARGS 
 if(EXISTS ${PROJECT_SOURCE_DIR}/../shared/corpus/dev/public/INDEX.tsv)
   tlstrata_script_test(golden.public golden/public.py LABEL golden TIMEOUT 600)
 endif()
+tlstrata_script_test(golden.inference golden/inference.py LABEL golden TIMEOUT 120)

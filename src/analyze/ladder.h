@@ -1,0 +1,32 @@
+// One connection drawn out: every packet that brought something, every TLS message and record in it, and where the layers
+// begin and end.
+//
+// In:        the same inputs as the analysis, and the connection's row.
+// Out:       lines in the capture's order.
+// Units:     nanoseconds since the connection's start; bytes.
+// Ownership: the lines own their text, which may hold hostile bytes (names from the capture).
+// Errors:    a Complaint where an input can't be read again (standard input) or the connection is not found.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analyze/analyze.h"
+#include "base/complaint.h"
+
+namespace tlstrata::analyze {
+
+struct LadderLine {
+  enum class Kind : std::uint8_t { packet, message, boundary };
+  Kind kind = Kind::packet;
+  Nanos time_ns = 0;         // since the connection's start
+  std::uint64_t packet = 0;  // number in the capture; of a message: the packet that completed it
+  bool from_client = true;
+  std::string what;         // "SYN", "ClientHello", "tls_handshake begins"
+  std::uint64_t bytes = 0;  // packet: of the stream; message: with its header
+};
+
+Checked<std::vector<LadderLine>> draw_ladder(const Input& input, const strata::Transaction& row);
+
+}  // namespace tlstrata::analyze

@@ -1,0 +1,78 @@
+#include "analyze/ladder.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+namespace tlstrata::analyze {
+namespace {
+
+Input field(const std::string& name, const std::string& filter = {}) {
+  const std::string folder = TLSTRATA_SOURCE_DIR "/tests/golden/field/";
+  return {{folder + name + ".pcap"}, {folder + name + ".keys"}, filter};
+}
+
+TEST(Ladder, DrawsTheConnectionItIsAskedFor) {
+  const Input input = field("port_reuse");  // the same 4-tuple three times
+  const auto analysis = run(input, {1, {}});
+  ASSERT_TRUE(analysis);
+  ASSERT_EQ(analysis->rows.size(), 3U);
+  for (const strata::Transaction& row : analysis->rows) {
+    const auto lines = draw_ladder(input, row);
+    ASSERT_TRUE(lines);
+    const auto has = [&lines](LadderLine::Kind kind, const std::string& start) {
+      return std::ranges::count_if(
+          *lines, [&](const LadderLine& line) { return line.kind == kind && line.what.starts_with(start); });
+    };
+    EXPECT_EQ(lines->at(1).what, "SYN");
+    EXPECT_EQ(lines->at(1).time_ns, 0) << "another generation of the 4-tuple was drawn";
+    EXPECT_EQ(has(LadderLine::Kind::boundary, ""), 5);
+    EXPECT_EQ(has(LadderLine::Kind::message, "ClientHello"), 1);
+    EXPECT_EQ(has(LadderLine::Kind::message, "Finished"), 2);
+    Nanos at_ns = 0;
+    for (const LadderLine& line : *lines) {
+      if (line.kind == LadderLine::Kind::boundary) {
+        EXPECT_EQ(line.time_ns, at_ns);
+        at_ns += static_cast<Nanos>(line.bytes);
+      }
+    }
+    EXPECT_EQ(at_ns, row.total_ns);
+  }
+}
+
+TEST(Ladder, ShowsARetryAndWhatEachSideOffered) {
+  const Input input = field("hrr_x25519_to_mlkem1024");
+  const auto analysis = run(input, {1, {}});
+  ASSERT_TRUE(analysis);
+  const auto lines = draw_ladder(input, analysis->rows.front());
+  ASSERT_TRUE(lines);
+  std::string messages;
+  for (const LadderLine& line : *lines) {
+    if (line.kind == LadderLine::Kind::message) {
+      messages += line.what.substr(0, line.what.find(',')) + " ";
+    }
+  }
+  EXPECT_TRUE(messages.starts_with("ClientHello HelloRetryRequest ChangeCipherSpec ")) << messages;
+  EXPECT_NE(messages.find("ServerHello"), std::string::npos) << messages;
+}
+
+TEST(Filter, LeavesPacketsOutAndCountsThem) {
+  const auto all = run(field("many_parallel"), {2, {}});
+  const auto some = run(field("many_parallel", "tcp portrange 50000-50604"), {2, {}});
+  ASSERT_TRUE(all);
+  ASSERT_TRUE(some);
+  EXPECT_GT(some->counts.filtered, 0U);
+  EXPECT_LT(some->counts.connections, all->counts.connections);
+  EXPECT_GT(some->counts.connections, 0U);
+  EXPECT_EQ(some->counts.packets.sum() + some->counts.filtered, some->counts.file.packets);
+}
+
+TEST(Filter, WhatIsNoFilterIsAUsageError) {
+  const auto wrong = run(field("many_parallel", "tcp and and"), {1, {}});
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().exit_code, ExitCode::usage);
+}
+
+}  // namespace
+}  // namespace tlstrata::analyze
