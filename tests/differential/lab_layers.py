@@ -58,7 +58,7 @@ def main():
         return 1
     jobs, stray = jobs_of_folder(folder)
     scheduled = sum(block["scheduled"] for block in json.loads((folder / "manifest.json").read_text())["blocks"])
-    rows = sum(len(rows) for _, rows in jobs)
+    rows = sum(len(rows) for _, rows, _ in jobs)
     print(f"{scheduled} transactions scheduled, {rows} rows")
     return 0 if compare(jobs, own_list=True) and not stray and rows == scheduled else 1
 
