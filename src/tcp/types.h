@@ -108,8 +108,8 @@ struct PacketCounts {
   std::uint64_t unsupported_link = 0;
 
   [[nodiscard]] std::uint64_t sum() const {
-    return tcp + other_connections + late + no_connection + not_ip + not_tcp + quic + dtls + fragments + fragments_dropped +
-           malformed + cut_headers + unsupported_link;
+    return tcp + other_connections + late + no_connection + not_ip + not_tcp + quic + dtls + fragments +
+           fragments_dropped + malformed + cut_headers + unsupported_link;
   }
 };
 

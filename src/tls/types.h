@@ -62,8 +62,8 @@ struct KeyShareEntry {
 
 // RFC 8446 section 4.1.2. GREASE values (RFC 8701) are kept where they stand.
 struct ClientHello {
-  std::array<std::uint8_t, 32> random{};      // 32 bytes: the key log's look-up key
-  std::vector<std::uint8_t> session_id;  // legacy_session_id
+  std::array<std::uint8_t, 32> random{};  // 32 bytes: the key log's look-up key
+  std::vector<std::uint8_t> session_id;   // legacy_session_id
   std::vector<std::uint16_t> cipher_suites;
   std::vector<std::uint16_t> versions;    // supported_versions; empty: legacy_version is the offer
   std::vector<std::uint16_t> groups;      // supported_groups, in order
