@@ -79,6 +79,9 @@ void Connections::feed(const capture::Packet& packet) {
     free_.push_back(id);
   }
   closing_.clear();
+  if (closed_.size() > most_remembered) {
+    forget(now_ns_);  // a crowd that comes and goes between two sweeps
+  }
 
   const Stamp stamp{packet.time_ns, packet.number};
   last_stamp_ = stamp;

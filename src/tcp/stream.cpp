@@ -1,6 +1,7 @@
 #include "tcp/stream.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace tlstrata::tcp {
 namespace {
@@ -33,14 +34,18 @@ bool Stream::plausible(std::uint32_t sequence) const {
 
 // Behind the last byte that was seen, in order or not.
 std::uint64_t Stream::reached() const {
-  return held_.empty() ? next_ : held_.back().end();
+  return held_.empty() ? next_ : held_.rbegin()->first + held_.rbegin()->second.length;
 }
 
 std::uint64_t Stream::already_captured(std::uint64_t begin, std::uint64_t end) const {
   std::uint64_t seen = begin < next_ ? std::min(end, next_) - begin : 0;
-  for (const Held& held : held_) {
-    const std::uint64_t from = std::max(begin, held.offset);
-    const std::uint64_t to = std::min(end, held.end());
+  auto each = held_.upper_bound(begin);
+  if (each != held_.begin()) {
+    --each;  // may begin before and reach into it
+  }
+  for (; each != held_.end() && each->first < end; ++each) {
+    const std::uint64_t from = std::max(begin, each->first);
+    const std::uint64_t to = std::min(end, each->first + each->second.length);
     seen += from < to ? to - from : 0;
   }
   return seen;
@@ -102,7 +107,7 @@ void Stream::place(std::uint64_t offset, std::span<const std::uint8_t> bytes, st
   drain(stamp, pieces);
   while (!held_.empty() &&
          held_bytes_ >
-             (acknowledged_ > next_ && acknowledged_ >= held_.front().offset ? hold_limit_acknowledged : hold_limit)) {
+             (acknowledged_ > next_ && acknowledged_ >= held_.begin()->first ? hold_limit_acknowledged : hold_limit)) {
     declare_gap(GapReason::not_captured, stamp, pieces);
     drain(stamp, pieces);
   }
@@ -113,49 +118,50 @@ void Stream::hold(std::uint64_t offset, std::span<const std::uint8_t> bytes, std
   const std::uint64_t end = offset + length;
   const std::uint64_t captured_end = offset + bytes.size();
   std::uint64_t from = offset;
-  auto place = std::ranges::upper_bound(held_, offset, {}, &Held::end);
+  auto after = held_.upper_bound(offset);
+  if (after != held_.begin()) {
+    const auto& [begin, before] = *std::prev(after);
+    from = std::max(from, begin + before.length);
+  }
   while (from < end) {
-    const std::uint64_t to = place == held_.end() ? end : std::min(end, std::max(from, place->offset));
-    if (from < to) {
-      const std::uint64_t with_bytes = std::clamp(captured_end, from, to);
-      if (from < with_bytes) {
-        const auto part = bytes.subspan(from - offset, with_bytes - from);
-        place = held_.insert(place, Held{from, part.size(), {part.begin(), part.end()}, stamp}) + 1;
-        held_bytes_ += part.size();
-      }
-      if (with_bytes < to) {
-        place = held_.insert(place, Held{with_bytes, to - with_bytes, {}, stamp}) + 1;
-      }
+    const std::uint64_t to = after == held_.end() ? end : std::min(end, after->first);
+    const std::uint64_t with_bytes = std::clamp(captured_end, from, std::max(from, to));
+    if (from < with_bytes) {
+      keep(after, from, with_bytes - from, bytes.subspan(from - offset, with_bytes - from), stamp);
     }
-    if (place == held_.end()) {
+    if (with_bytes < to) {
+      keep(after, with_bytes, to - with_bytes, {}, stamp);
+    }
+    if (after == held_.end()) {
       break;
     }
-    from = std::max(from, place->end());
-    ++place;
+    from = std::max(from, after->first + after->second.length);
+    ++after;
   }
+}
+
+void Stream::keep(HeldByOffset::iterator before, std::uint64_t offset, std::uint64_t length,
+                  std::span<const std::uint8_t> bytes, Stamp stamp) {
+  held_.emplace_hint(before, offset, Held{length, {bytes.begin(), bytes.end()}, stamp});
+  held_bytes_ += entry_cost + bytes.size();
 }
 
 // Delivers what has become contiguous; `stamp` is the packet that filled the hole.
 void Stream::drain(Stamp stamp, std::vector<Piece>& pieces) {
-  std::size_t count = 0;
-  while (count < held_.size() && held_[count].offset == next_) {
-    next_ = held_[count].end();
-    ++count;
-  }
-  for (std::size_t i = 0; i < count; ++i) {
-    Held& held = held_[i];
-    held_bytes_ -= held.bytes.size();
+  while (!held_.empty() && held_.begin()->first == next_) {
+    auto& [offset, held] = *held_.begin();
+    next_ = offset + held.length;
+    held_bytes_ -= entry_cost + held.bytes.size();
     const bool cut = held.bytes.empty();
-    drained_.push_back(std::move(held));
-    const Held& kept = drained_.back();
+    drained_.push_back(std::move(held.bytes));
     pieces.push_back({cut ? Piece::Kind::gap : Piece::Kind::bytes, cut ? GapReason::snap_length : GapReason::none,
-                      kept.offset, kept.length, kept.bytes, kept.stamp, stamp});
+                      offset, held.length, drained_.back(), held.stamp, stamp});
+    held_.erase(held_.begin());
   }
-  held_.erase(held_.begin(), held_.begin() + static_cast<std::ptrdiff_t>(count));
 }
 
 void Stream::declare_gap(GapReason reason, Stamp stamp, std::vector<Piece>& pieces) {
-  const std::uint64_t end = held_.front().offset;
+  const std::uint64_t end = held_.begin()->first;
   pieces.push_back({Piece::Kind::gap, reason, next_, end - next_, {}, stamp, stamp});
   next_ = end;
 }
@@ -178,7 +184,7 @@ void Stream::acknowledge(std::uint32_t sequence) {
 
 void Stream::release(bool only_acknowledged, Stamp stamp, std::vector<Piece>& pieces) {
   while (!held_.empty()) {
-    const bool arrived = acknowledged_ >= held_.front().offset;
+    const bool arrived = acknowledged_ >= held_.begin()->first;
     if (only_acknowledged && !arrived) {
       return;
     }

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <vector>
@@ -53,27 +54,29 @@ class Stream {
   [[nodiscard]] bool plausible(std::uint32_t sequence) const;
 
   [[nodiscard]] bool finished() const { return fin_delivered_; }
+  // What waits for holes costs so much memory.
   [[nodiscard]] std::size_t held_bytes() const { return held_bytes_; }
   [[nodiscard]] std::uint64_t delivered() const { return next_; }
   [[nodiscard]] std::uint64_t ignored_bytes() const { return ignored_bytes_; }
   Traffic traffic;
 
  private:
-  // Waits for a hole before it to be filled. `bytes` is shorter than `length` never: a cut segment is two entries, the
-  // second without bytes.
+  // Waits for a hole before it to be filled. A segment that the snap length cut is two entries, the second without bytes.
   struct Held {
-    std::uint64_t offset = 0;
     std::uint64_t length = 0;
     std::vector<std::uint8_t> bytes;  // empty: cut by the snap length
     Stamp stamp;
-
-    [[nodiscard]] std::uint64_t end() const { return offset + length; }
   };
+  using HeldByOffset = std::map<std::uint64_t, Held>;
+  // What an entry costs beside its bytes: so many tiny segments are bounded too.
+  static constexpr std::size_t entry_cost = 128;
 
   [[nodiscard]] std::int64_t offset_of(std::uint32_t sequence) const;
   void place(std::uint64_t offset, std::span<const std::uint8_t> bytes, std::uint64_t length, Stamp stamp,
              std::vector<Piece>& pieces);
   void hold(std::uint64_t offset, std::span<const std::uint8_t> bytes, std::uint64_t length, Stamp stamp);
+  void keep(HeldByOffset::iterator before, std::uint64_t offset, std::uint64_t length,
+            std::span<const std::uint8_t> bytes, Stamp stamp);
   void drain(Stamp stamp, std::vector<Piece>& pieces);
   void declare_gap(GapReason reason, Stamp stamp, std::vector<Piece>& pieces);
   void deliver_fin(Stamp stamp, std::vector<Piece>& pieces);
@@ -87,8 +90,8 @@ class Stream {
   std::uint64_t acknowledged_ = 0;  // highest offset that the peer acknowledged
   std::optional<std::uint64_t> fin_offset_;
   Stamp fin_stamp_;
-  std::vector<Held> held_;     // sorted by offset, disjoint, all beyond next_
-  std::vector<Held> drained_;  // keeps the bytes of delivered pieces alive
+  HeldByOffset held_;                               // disjoint, all beyond next_
+  std::vector<std::vector<std::uint8_t>> drained_;  // keeps the bytes of delivered pieces alive
   std::size_t held_bytes_ = 0;
   std::uint64_t ignored_bytes_ = 0;
 };

@@ -334,6 +334,36 @@ TEST(Connections, ClosedConnectionsAreForgottenAfterAWhile) {
   EXPECT_EQ(talk.feed(talk.server(4, "new")), (Lines{"opened a", "data a 0 'new'"}));
 }
 
+TEST(Connections, OnlySoManyClosedConnectionsAreRemembered) {
+  // A capture without stamps: no sweep ever comes.
+  Connections connections;
+  std::uint64_t number = 0;
+  const auto feed = [&](TcpFields fields) { connections.feed(frame_of(fields, 0).packet(++number)); };
+  const auto syn = [](std::uint32_t which) {
+    TcpFields fields;
+    fields.source.address[2] = static_cast<std::uint8_t>(which >> 16U);
+    fields.source.address[3] = static_cast<std::uint8_t>(which >> 8U);
+    fields.source.port = static_cast<std::uint16_t>(which & 0xFFU);
+    fields.flags = flag::syn;
+    fields.sequence = 7;
+    return fields;
+  };
+  constexpr std::uint32_t crowd_size = 70'000;
+  for (std::uint32_t i = 0; i < crowd_size; ++i) {
+    feed(syn(i));
+    TcpFields reset = syn(i);
+    reset.flags = flag::rst;
+    reset.sequence = 8;
+    feed(reset);
+  }
+  const std::uint64_t opened = connections.counts().tcp;
+  feed(syn(crowd_size - 1));
+  EXPECT_EQ(connections.counts().late, 1U) << "the newest are remembered";
+  feed(syn(0));
+  EXPECT_EQ(connections.counts().tcp, opened + 1) << "the oldest are not: their memory is bounded";
+  EXPECT_EQ(connections.counts().sum(), number);
+}
+
 TEST(Connections, BytesThatWaitAreBoundedOverAllStreams) {
   Limits limits;
   limits.held_bytes = 10'000;

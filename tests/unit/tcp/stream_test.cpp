@@ -116,7 +116,7 @@ TEST(Stream, AnOverlapDeliversOnlyWhatIsNew) {
 TEST(Stream, ReorderedSegmentsKeepTheirOwnPackets) {
   Feeder feeder;
   EXPECT_EQ(feeder.add(3, "def"), Pieces{});
-  EXPECT_EQ(feeder.stream.held_bytes(), 3U);
+  EXPECT_GE(feeder.stream.held_bytes(), 3U);
   EXPECT_EQ(feeder.add(0, "abc"), (Pieces{bytes(0, "abc", 2, 2), bytes(3, "def", 1, 2)}))
       << "def came first in packet 1, but was in order only at packet 2";
   EXPECT_EQ(feeder.stream.held_bytes(), 0U);
@@ -255,7 +255,7 @@ TEST(Stream, TooMuchBehindAHoleMakesItAGap) {
     held += megabyte.size();
   }
   ASSERT_FALSE(seen.empty()) << "memory is bounded";
-  EXPECT_GT(held, Stream::hold_limit);
+  EXPECT_GE(held, Stream::hold_limit);
   EXPECT_LE(held, Stream::hold_limit + megabyte.size());
   EXPECT_EQ(seen[0].kind, Piece::Kind::gap);
   EXPECT_EQ(seen[0].length, 10U);
@@ -270,6 +270,24 @@ TEST(Stream, AnAcknowledgedHoleWaitsLess) {
   const auto seen = feeder.add(1010, std::string(Stream::hold_limit_acknowledged, 'y'));
   ASSERT_EQ(seen.size(), 3U);
   EXPECT_EQ(seen[0], gap(0, 10, 2, GapReason::not_captured));
+}
+
+// Hostile captures: every second byte, last first. Work and memory stay in proportion to the packets.
+TEST(Stream, ManySmallHolesAreBounded) {
+  Feeder feeder;
+  constexpr std::int64_t count = 400'000;
+  std::size_t most_held = 0;
+  std::size_t gaps = 0;
+  for (std::int64_t i = count; i > 0; --i) {
+    for (const Seen& seen : feeder.add(2 * i, "x")) {
+      gaps += seen.kind == Piece::Kind::gap ? 1 : 0;
+    }
+    most_held = std::max(most_held, feeder.stream.held_bytes());
+  }
+  EXPECT_GT(gaps, 0U) << "a byte that waits costs more than a byte";
+  EXPECT_LE(most_held, Stream::hold_limit);
+  feeder.release(false);
+  EXPECT_EQ(feeder.stream.held_bytes(), 0U);
 }
 
 TEST(Stream, BytesBeforeTheFirstOrFarAwayAreIgnored) {
