@@ -70,6 +70,10 @@ Result<std::optional<Message>> MessageReader::next() {
         Error{ErrorCode::limit, "a handshake message of more than 1 MiB", part_of(consumed_).stream_offset});
   }
   if (bytes.size() < header_size + length) {
+    if (parts_.size() > most_records) {
+      return std::unexpected(
+          Error{ErrorCode::limit, "a handshake message in too many records", part_of(consumed_).stream_offset});
+    }
     return std::optional<Message>{};
   }
   message.size = static_cast<std::uint32_t>(header_size + length);

@@ -3,7 +3,7 @@
 // In:        contents of handshake records of one direction under one key, with their positions.
 // Out:       next(): whole messages with their first and completing packets.
 // Ownership: a message's body holds until the next call of any function.
-// Errors:    limit for a message of more than `longest_message` bytes.
+// Errors:    limit for a message of more than `longest_message` bytes or `most_records` records.
 // Source:    RFC 8446 sections 4 and 5.1. Which packet counts: design of the layers, see docs/measurement.md.
 #pragma once
 
@@ -31,6 +31,7 @@ struct Message {
 class MessageReader {
  public:
   static constexpr std::size_t longest_message = std::size_t{1} << 20U;
+  static constexpr std::size_t most_records = std::size_t{1} << 14U;
 
   // `record_offset`: where the content's first byte lies within the record, header included. `encrypted` messages are
   // as whole as their record.

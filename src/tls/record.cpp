@@ -14,13 +14,23 @@ bool is_content_type(std::uint8_t type) {
   return type >= 20 && type <= 24;
 }
 
+// The mark that says where the byte at `offset` came from; the first where all are behind it.
 const Mark& mark_at(std::span<const Mark> marks, std::uint64_t offset) {
-  // Records have few marks, mostly one.
-  std::size_t i = 0;
-  while (i + 1 < marks.size() && marks[i + 1].offset <= offset) {
-    ++i;
+  const auto after = std::ranges::upper_bound(marks, offset, {}, &Mark::offset);
+  return after == marks.begin() ? marks.front() : *(after - 1);
+}
+
+// Those of the marks that say something about [begin, end): a record must not carry those of a whole stalled stream.
+std::span<const Mark> marks_of(std::span<const Mark> marks, std::uint64_t begin, std::uint64_t end) {
+  if (marks.size() < 2) {
+    return marks;
   }
-  return marks[i];
+  const auto last = std::ranges::lower_bound(marks, end, {}, &Mark::offset);
+  auto first = std::ranges::upper_bound(marks.begin(), last, begin, {}, &Mark::offset);
+  if (first != marks.begin()) {
+    --first;
+  }
+  return {first, last};
 }
 
 }  // namespace
@@ -224,7 +234,8 @@ Result<std::optional<Record>> RecordReader::next() {
   record.body = bytes.subspan(header_size, length);
   record.damaged = damage_ != tcp::GapReason::none;
   record.damage = damage_;
-  record.position = {view_offset_, view_offset_ + header_size + length, marks_};
+  const std::uint64_t end = view_offset_ + header_size + length;
+  record.position = {view_offset_, end, marks_of(marks_, view_offset_, end)};
   damage_ = tcp::GapReason::none;
   consume(header_size + length);
   ++records_;

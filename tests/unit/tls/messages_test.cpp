@@ -174,6 +174,19 @@ TEST(MessageReader, AMessageOfMoreThanAMegabyteIsAnError) {
   EXPECT_FALSE(longest.failed);
 }
 
+TEST(MessageReader, AMessageInTooManyRecordsIsAnError) {
+  Feeder feeder;
+  const Bytes wire = message(HandshakeType::certificate, pattern(100'000));
+  std::size_t fed = 0;
+  while (!feeder.failed && fed < wire.size()) {
+    feeder.feed(Bytes{wire[fed]}, 1);
+    ++fed;
+    EXPECT_EQ(feeder.drain(), Messages{});
+  }
+  EXPECT_TRUE(feeder.failed) << "six bytes on the wire must not cost a hundred in memory, without a bound";
+  EXPECT_EQ(fed, MessageReader::most_records + 1);
+}
+
 TEST(MessageReader, ResetDropsWhatIsNotWhole) {
   Feeder feeder;
   const Bytes wire = message(HandshakeType::certificate, pattern(100));

@@ -140,6 +140,27 @@ TEST(RecordReader, MarksSurviveRecordsBeforeThem) {
             Records{seen(ContentType::handshake, pattern(40, 4), 15, 1, 3)});
 }
 
+TEST(RecordReader, ARecordCarriesOnlyItsOwnMarks) {
+  // Ten records of two bytes a packet: while they wait together, each knows its own packets alone.
+  RecordReader reader(Role::server);
+  Bytes wire;
+  for (std::uint8_t i = 0; i < 10; ++i) {
+    wire = std::move(wire) << record(ContentType::alert, Bytes{1, i});
+  }
+  for (std::size_t at = 0; at < wire.size(); at += 2) {
+    reader.chunk(std::span(wire).subspan(at, 2), at, Stamp{0, at + 1}, Stamp{0, at + 1});
+    reader.settle();
+  }
+  for (std::size_t i = 0; i < 10; ++i) {
+    const auto record = reader.next();
+    ASSERT_TRUE(record && *record);
+    const RecordPosition& position = (*record)->position;
+    EXPECT_LE(position.marks.size(), 5U);
+    EXPECT_EQ(position.first().packet, position.begin / 2 * 2 + 1);
+    EXPECT_EQ(position.complete().packet, (position.end - 1) / 2 * 2 + 1);
+  }
+}
+
 TEST(RecordReader, EmptyRecordsAreRecords) {
   Feeder feeder;
   EXPECT_EQ(feeder.chunk(record(ContentType::application_data, {}) << record(ContentType::alert, pattern(2)), 1),
