@@ -326,8 +326,17 @@ void Tracker::drain_http() {
 }
 
 Exchange* Tracker::find(std::uint64_t id) {
-  const auto found = std::ranges::find(facts_.exchanges.rbegin(), facts_.exchanges.rend(), id, &Exchange::id);
-  return found == facts_.exchanges.rend() ? nullptr : &*found;
+  constexpr std::size_t few = 8;  // most connections have one
+  std::vector<Exchange>& exchanges = facts_.exchanges;
+  if (exchanges.size() <= few) {
+    const auto found = std::ranges::find(exchanges, id, &Exchange::id);
+    return found == exchanges.end() ? nullptr : &*found;
+  }
+  for (; exchanges_indexed_ < exchanges.size(); ++exchanges_indexed_) {
+    exchange_by_id_.emplace(exchanges[exchanges_indexed_].id, exchanges_indexed_);
+  }
+  const auto found = exchange_by_id_.find(id);
+  return found == exchange_by_id_.end() ? nullptr : &exchanges[found->second];
 }
 
 void Tracker::take(const http::Event& event) {

@@ -11,6 +11,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <unordered_map>
 
 #include "base/result.h"
 #include "http/decoder.h"
@@ -56,6 +57,8 @@ class Tracker {
   std::array<bool, 2> begun_{};               // a record was seen, by role
   bool saw_certificate_ = false;
   bool closed_cleanly_ = false;
+  std::unordered_map<std::uint64_t, std::size_t> exchange_by_id_;  // once they are many
+  std::size_t exchanges_indexed_ = 0;
   std::deque<Transaction> rows_;
 };
 

@@ -246,6 +246,36 @@ TEST(Tracker, KeepAliveAndPipelining) {
   EXPECT_FALSE(rows[1].layer(Layer::tls_handshake));
 }
 
+TEST(Tracker, ManyRequestsOnOneConnection) {
+  // All asked at once, then answered one after the other: each answer finds its own request.
+  constexpr std::size_t count = 20'000;
+  Handshake peer;
+  Conversation talk;
+  talk.open().client(peer.client_hello()).server(peer.server_flight()).client(peer.client_finished());
+  std::string requests;
+  for (std::size_t i = 0; i < count; ++i) {
+    requests += i % 2 == 0 ? "GET / HTTP/1.1\r\n\r\n" : "HEAD / HTTP/1.1\r\n\r\n";
+  }
+  for (std::size_t at = 0; at < requests.size(); at += 16'000) {
+    talk.client(peer.client.data(std::string_view(requests).substr(at, 16'000)));
+  }
+  std::string responses;
+  for (std::size_t i = 0; i < count; ++i) {
+    responses += i % 2 == 0 ? "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n" : "HTTP/1.1 204 No Content\r\n\r\n";
+  }
+  for (std::size_t at = 0; at < responses.size(); at += 16'000) {
+    talk.server(peer.server.data(std::string_view(responses).substr(at, 16'000)));
+  }
+  const auto rows = rows_of(talk.close().frames(), key_log_of(peer.key_log()));
+  ASSERT_EQ(rows.size(), count);
+  for (std::size_t i = 0; i < count; ++i) {
+    ASSERT_EQ(rows[i].request, i + 1);
+    ASSERT_EQ(rows[i].method, i % 2 == 0 ? "GET" : "HEAD");
+    ASSERT_EQ(rows[i].status, i % 2 == 0 ? 200 : 204);
+    ASSERT_EQ(name(rows[i].outcome), "complete");
+  }
+}
+
 TEST(Tracker, Http2StreamsAreTransactions) {
   Handshake peer;
   peer.alpn = "h2";
