@@ -93,7 +93,7 @@ TEST(Cases, OneHelloInManyRecords) {
     Dialogue& dialogue = field.dialogues.at(0).coalesce();
     const Rows whole = rows_of(dialogue.frames(), field.keys);
     const Bytes hello = dialogue.turns[0].bytes;
-    ASSERT_EQ(hello.size(), 5U + (hello[3] << 8U) + hello[4]) << "one record";
+    ASSERT_EQ(hello.size(), 5 + (std::size_t{hello[3]} << 8U) + hello[4]) << "one record";
     for (const std::size_t size : {64U, 1U, 100U, 1000U}) {
       dialogue.turns[0].bytes = tls::test::records_of(std::span(hello).subspan(5), size);
       const Rows split = rows_of(dialogue.frames(), field.keys);
