@@ -15,12 +15,15 @@ namespace tlstrata::fuzz {
 
 class Sealer {
  public:
-  Sealer(tls::SuiteParameters suite, Bytes secret) : suite_(suite) { rekey(std::move(secret)); }
+  Sealer(tls::SuiteParameters suite, Bytes secret)
+      : suite_(suite), key_(ossl::key_size(suite.aead)), aead_(ossl::Aead::create(suite.aead, key_)) {
+    rekey(std::move(secret));
+  }
 
   void rekey(Bytes secret) {
     secret_ = std::move(secret);
-    key_.assign(ossl::key_size(suite_.aead), 0);
     require(ossl::traffic_key(suite_.digest, secret_, key_, iv_).has_value(), "keys derive");
+    require(aead_ && aead_->rekey(key_).has_value(), "keys fit");
     sequence_ = 0;
   }
   void update() {
@@ -40,8 +43,7 @@ class Sealer {
     }
     ++sequence_;
     Bytes sealed(length);
-    auto aead = ossl::Aead::create(suite_.aead, key_);
-    require(aead && aead->seal(nonce, wire, inner, sealed), "records seal");
+    require(aead_->seal(nonce, wire, inner, sealed), "records seal");
     wire.insert(wire.end(), sealed.begin(), sealed.end());
     return wire;
   }
@@ -50,6 +52,7 @@ class Sealer {
   tls::SuiteParameters suite_;
   Bytes secret_;
   Bytes key_;
+  Result<ossl::Aead> aead_;
   std::array<std::uint8_t, ossl::aead_nonce_size> iv_{};
   std::uint64_t sequence_ = 0;
 };
