@@ -98,13 +98,23 @@ TEST(Judge, TheHandshakesPartsSumToIt) {
 TEST(Judge, ARetryIsItemisedAndThePartsStillSum) {
   Facts facts = whole();
   facts.connection.hrr = true;
+  facts.client_hello = at(3);
   facts.client_hello_complete = at(4);
   facts.second_client_hello_complete = at(5);
   const Transaction row = judged(facts);
-  EXPECT_EQ(part(row, HandshakePart::hello_send), 0);
-  EXPECT_EQ(part(row, HandshakePart::retry), 1000);
+  EXPECT_EQ(part(row, HandshakePart::hello_send), 1000);
+  EXPECT_EQ(part(row, HandshakePart::retry), 1000) << "from the first hello's end to the second's";
+  EXPECT_EQ(part(row, HandshakePart::server_wait), 1000) << "from the second hello";
+  EXPECT_EQ(row.layer(Layer::tls_handshake), 6000);
   EXPECT_EQ(sum_of_parts(row), row.layer(Layer::tls_handshake));
-  EXPECT_FALSE(row.client_hello_complete_ns) << "the hello did not span packets";
+}
+
+TEST(Judge, AHelloInOnePacketHasNoCompletionOfItsOwn) {
+  Facts facts = whole();
+  facts.client_hello_complete = facts.client_hello;
+  const Transaction row = judged(facts);
+  EXPECT_FALSE(row.client_hello_complete_ns);
+  EXPECT_EQ(part(row, HandshakePart::hello_send), 0) << "zero, not absent";
 }
 
 TEST(Judge, Tls12SplitsOnlyUpToTheServerHello) {
