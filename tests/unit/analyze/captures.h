@@ -76,7 +76,7 @@ inline Rows rows_of(const std::vector<Frame>& frames, const tls::KeyLog& keys) {
   worker.finish();
   EXPECT_EQ(worker.counts().sum(), frames.size()) << "a packet without a fate";
   auto& found = worker.rows();
-  std::ranges::stable_sort(found, {}, [](const Row& row) {
+  std::ranges::sort(found, {}, [](const Row& row) {
     return std::tuple(row.transaction.connection.start_ns, row.opened_packet, row.transaction.request);
   });
   Rows rows;
@@ -225,7 +225,7 @@ inline std::vector<Dialogue> dialogues_of(const std::vector<Frame>& frames) {
   }
   connections.finish();
   drain();
-  std::ranges::stable_sort(all, {}, &Dialogue::syn_ns);
+  std::ranges::sort(all, {}, &Dialogue::syn_ns);
   return all;
 }
 

@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "strata/tracker.h"
@@ -135,11 +136,18 @@ inline Nanos time_of(std::uint64_t number) {
 
 // Several conversations as one capture, by time.
 inline std::vector<Frame> merge(const std::vector<std::vector<Frame>>& captures) {
-  std::vector<Frame> all;
+  std::vector<std::tuple<Nanos, std::size_t, const Frame*>> order;  // of a time: in the captures' order
   for (const auto& capture : captures) {
-    all.insert(all.end(), capture.begin(), capture.end());
+    for (const Frame& frame : capture) {
+      order.emplace_back(frame.time_ns, order.size(), &frame);
+    }
   }
-  std::ranges::stable_sort(all, {}, &Frame::time_ns);
+  std::ranges::sort(order);
+  std::vector<Frame> all;
+  all.reserve(order.size());
+  for (const auto& [time_ns, index, frame] : order) {
+    all.push_back(*frame);
+  }
   return all;
 }
 
