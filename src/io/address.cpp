@@ -3,13 +3,17 @@
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <netdb.h>
+#include <poll.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <memory>
 #include <optional>
+
+#include "io/unique_fd.h"
 
 namespace tlstrata::io {
 namespace {
@@ -111,16 +115,49 @@ std::string Address::text() const {
   return {};
 }
 
+namespace {
+
+// Whether something listens there: a connection is made, and closed again without a byte.
+bool accepts_connections(const Address& address) {
+  constexpr int patience_ms = 1000;
+  const UniqueFd socket(::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!socket) {
+    return false;
+  }
+  if (::connect(socket.get(), address.get(), address.size()) == 0) {
+    return true;
+  }
+  pollfd waiting{socket.get(), POLLOUT, 0};
+  if (errno != EINPROGRESS || ::poll(&waiting, 1, patience_ms) != 1) {
+    return false;
+  }
+  int error = 0;
+  socklen_t size = sizeof error;
+  return ::getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == 0;
+}
+
+}  // namespace
+
 Checked<Address> resolve(const std::string& host, std::uint16_t port) {
   AddressList found(nullptr, ::freeaddrinfo);
   if (const int error = look_up(host, 0, found); error != 0) {
     return std::unexpected(Complaint{std::string("no address for this host: ") + ::gai_strerror(error), host,
                                      "check the name and the machine's resolver", ExitCode::unusable});
   }
-  Address address;
-  std::memcpy(&address.storage_, found->ai_addr, std::min<std::size_t>(found->ai_addrlen, sizeof address.storage_));
-  address.set_port(port);
-  return address;
+  const auto address_of = [port](const addrinfo& entry) {
+    Address address;
+    std::memcpy(&address.storage_, entry.ai_addr, std::min<std::size_t>(entry.ai_addrlen, sizeof address.storage_));
+    address.set_port(port);
+    return address;
+  };
+  if (found->ai_next != nullptr) {
+    for (const addrinfo* entry = found.get(); entry != nullptr; entry = entry->ai_next) {
+      if (const Address address = address_of(*entry); accepts_connections(address)) {
+        return address;
+      }
+    }
+  }
+  return address_of(*found);
 }
 
 }  // namespace tlstrata::io

@@ -46,7 +46,8 @@ class Address {
   Storage storage_{};
 };
 
-// The first address that the resolver gives for `host`, a name or an address without brackets.
+// The address for `host`, a name or an address without brackets. Of several that the resolver gives (localhost is mostly
+// two) the first on whose port something listens, which is tried by connecting; the first of all where none does.
 Checked<Address> resolve(const std::string& host, std::uint16_t port);
 
 }  // namespace tlstrata::io
