@@ -11,6 +11,7 @@ import signal
 import stat
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
@@ -69,17 +70,18 @@ def wait_for(condition, seconds, what):
     raise AssertionError(f"not within {seconds} s: {what}")
 
 
-def readable_for(user, folder):
+def readable_for(user, folder, aside):
     """The start of a command under which others than root can read a checkout below a private folder (root's home).
 
-    In a mount namespace of its own, an empty file system hides that folder and the checkout is mounted again in it.
+    In a mount namespace of its own the checkout is mounted in the empty folder `aside` too, an empty file system hides the
+    private folder, and the checkout is mounted in that again.
     """
     blocked = next((parent for parent in reversed(folder.parents) if not parent.stat().st_mode & stat.S_IXOTH), None)
     if os.geteuid() != 0 or user == 0 or blocked is None:
         return []
-    script = ('exec 3<"$1" && mount --make-rprivate / && mount -t tmpfs -o mode=755 none "$2" && mkdir -p "$1" && '
-              'mount --bind /proc/self/fd/3 "$1" && exec 3<&- && shift 2 && exec "$@"')
-    return ["unshare", "--mount", "sh", "-c", script, "sh", str(folder), str(blocked)]
+    script = ('mount --make-rprivate / && mount --bind "$1" "$3" && mount -t tmpfs -o mode=755 none "$2" && mkdir -p "$1" && '
+              'mount --bind "$3" "$1" && shift 3 && exec "$@"')
+    return ["unshare", "--mount", "sh", "-c", script, "sh", str(folder), str(blocked), aside]
 
 
 class LabTest(unittest.TestCase):
@@ -327,7 +329,9 @@ class LabTest(unittest.TestCase):
         if os.geteuid() == 0:
             os.chown(self.scratch, user, user)
         spec = self.spec(SMALL)
-        readable = readable_for(user, pathlib.Path(ARGUMENTS.source).resolve())
+        aside = tempfile.mkdtemp()
+        self.addCleanup(os.rmdir, aside)
+        readable = readable_for(user, pathlib.Path(ARGUMENTS.source).resolve(), aside)
         result = subprocess.run([*readable, *as_nobody, *self.command(spec)], capture_output=True, text=True, timeout=120,
                                 check=False, stdin=subprocess.DEVNULL, cwd="/")
         self.assertEqual(result.returncode, 0, f"{result.stdout}\n{result.stderr}")
