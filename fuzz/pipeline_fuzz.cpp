@@ -78,7 +78,7 @@ void check(const Transaction& row) {
   }
 }
 
-using Key = std::tuple<Nanos, std::uint64_t, std::uint32_t, std::string>;
+using Key = std::tuple<std::uint64_t, std::uint32_t, std::string>;  // first packet, request, the row
 
 std::vector<Key> run(const Capture& capture, tcp::Share share) {
   analyze::Worker worker(capture.keys, share);
@@ -90,11 +90,15 @@ std::vector<Key> run(const Capture& capture, tcp::Share share) {
   }
   worker.finish();
   require(worker.counts().sum() == capture.packets.size(), "packets in = packets by fate");
+  std::vector<analyze::Ended> ended;
+  worker.take(ended);
   std::vector<Key> keys;
-  for (const analyze::Row& row : worker.rows()) {
-    check(row.transaction);
-    keys.emplace_back(row.transaction.connection.start_ns, row.opened_packet, row.transaction.request,
-                      describe(row.transaction));
+  for (const analyze::Ended& connection : ended) {
+    require(keys.empty() || std::get<0>(keys.back()) < connection.opened_packet, "connections come in order of start");
+    for (const Transaction& row : connection.rows) {
+      check(row);
+      keys.emplace_back(connection.opened_packet, row.request, describe(row));
+    }
   }
   return keys;
 }
@@ -106,8 +110,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (capture.packets.size() > 2000) {
     return 0;
   }
-  auto alone = run(capture, {});
-  std::ranges::sort(alone);
+  const auto alone = run(capture, {});
   std::vector<Key> together;
   for (std::uint32_t worker = 0; worker < 2; ++worker) {
     const auto part = run(capture, {worker, 2});

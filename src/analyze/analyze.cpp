@@ -1,53 +1,14 @@
 #include "analyze/analyze.h"
 
 #include <algorithm>
-#include <memory>
-#include <optional>
-#include <ranges>
-#include <thread>
+#include <numeric>
+#include <utility>
 
+#include "analyze/crew.h"
 #include "analyze/inputs.h"
-#include "analyze/packet_source.h"
-#include "analyze/worker.h"
-#include "capture/filter.h"
 
 namespace tlstrata::analyze {
 namespace {
-
-// One worker's pass over the whole input.
-struct Pass {
-  std::unique_ptr<Worker> worker;
-  std::optional<PacketSource> source;
-  std::uint64_t filtered = 0;
-  std::optional<Complaint> complaint;
-};
-
-void make_pass(const Input& input, const tls::KeyLog& keys, tls::KeyLog* gathered, tcp::Share share, Pass& pass) {
-  auto source = PacketSource::open(input.captures, gathered);
-  if (!source) {
-    pass.complaint = source.error();
-    return;
-  }
-  pass.source = std::move(*source);
-  std::optional<capture::Filter> filter;
-  if (!input.filter.empty()) {
-    auto compiled = capture::Filter::compile(input.filter);
-    if (!compiled) {
-      pass.complaint = compiled.error();
-      return;
-    }
-    filter = std::move(*compiled);
-  }
-  pass.worker = std::make_unique<Worker>(keys, share);
-  while (const auto packet = pass.source->next()) {
-    if (filter && !filter->matches(*packet)) {
-      ++pass.filtered;
-    } else {
-      pass.worker->feed(*packet);
-    }
-  }
-  pass.worker->finish();
-}
 
 // Workers see every packet; only a connection's packets are their own.
 void add_share(tcp::PacketCounts& sum, const tcp::PacketCounts& part) {
@@ -56,35 +17,11 @@ void add_share(tcp::PacketCounts& sum, const tcp::PacketCounts& part) {
   sum.no_connection += part.no_connection;
 }
 
-// Rows in order of connection start; connections numbered in that order.
-std::vector<strata::Transaction> order(std::vector<Row> rows, std::uint64_t& connections) {
-  std::ranges::sort(rows, [](const Row& a, const Row& b) {
-    const auto key = [](const Row& row) {
-      return std::tuple(row.transaction.connection.start_ns, row.opened_packet, row.transaction.request);
-    };
-    return key(a) < key(b);
-  });
-  std::vector<strata::Transaction> ordered;
-  ordered.reserve(rows.size());
-  std::uint64_t last_opened = 0;
-  for (Row& row : rows) {
-    if (row.opened_packet != last_opened) {
-      last_opened = row.opened_packet;
-      ++connections;
-    }
-    row.transaction.connection.number = connections;
-    ordered.push_back(std::move(row.transaction));
-  }
-  return ordered;
-}
-
-void summarise(Analysis& analysis) {
-  for (const strata::Transaction& row : analysis.rows) {
-    ++analysis.counts.outcomes[static_cast<std::size_t>(row.outcome)];
-  }
-}
-
 }  // namespace
+
+std::uint64_t Counts::rows() const {
+  return std::accumulate(outcomes.begin(), outcomes.end(), std::uint64_t{0});
+}
 
 void add(Counts& sum, const Counts& part) {
   sum.file.packets += part.file.packets;
@@ -121,51 +58,80 @@ void add(Counts& sum, const Counts& part) {
   }
 }
 
-Checked<Analysis> run(const Input& input, const Options& options) {
+Analysis::Analysis(Selection selection, std::unique_ptr<tls::KeyLog> keys)
+    : selection_(std::move(selection)), keys_(std::move(keys)) {}
+Analysis::Analysis(Analysis&& other) noexcept = default;
+Analysis& Analysis::operator=(Analysis&& other) noexcept = default;
+Analysis::~Analysis() = default;
+
+Checked<Analysis> Analysis::open(const Input& input, const Options& options) {
   auto inputs = open_inputs(input);
   if (!inputs) {
     return std::unexpected(inputs.error());
   }
-  tls::KeyLog& keys = inputs->keys;
-  const unsigned workers = inputs->can_reread ? std::max(1U, options.threads) : 1;
-  std::vector<Pass> passes(workers);
-  {
-    std::vector<std::jthread> threads;
-    for (unsigned i = 1; i < workers; ++i) {
-      threads.emplace_back([&, i] { make_pass(input, keys, nullptr, tcp::Share{i, workers}, passes[i]); });
+  Analysis analysis(options.selection, std::make_unique<tls::KeyLog>(std::move(inputs->keys)));
+  const bool shared = inputs->can_reread && options.order == Order::of_start;
+  const unsigned workers = shared ? std::max(1U, options.threads) : 1;
+  std::vector<Pass> passes;
+  for (unsigned i = 0; i < workers; ++i) {
+    auto pass = Pass::open(input, *analysis.keys_, inputs->has_secrets ? nullptr : analysis.keys_.get(),
+                           tcp::Share{i, workers}, options.order);
+    if (!pass) {
+      return std::unexpected(pass.error());
     }
-    make_pass(input, keys, inputs->can_reread ? nullptr : &keys, tcp::Share{0, workers}, passes[0]);
+    passes.push_back(std::move(*pass));
   }
-  Analysis analysis;
-  std::vector<Row> rows;
-  for (Pass& pass : passes) {
-    if (pass.complaint) {
-      return std::unexpected(*pass.complaint);
-    }
-    if (&pass == &passes.front()) {
-      analysis.counts.packets = pass.worker->counts();
-      analysis.counts.packets.other_connections = 0;  // every connection has its worker
-      rows = std::move(pass.worker->rows());
-    } else {
-      add_share(analysis.counts.packets, pass.worker->counts());
-      std::ranges::move(pass.worker->rows(), std::back_inserter(rows));
-    }
-  }
-  analysis.counts.file = passes.front().source->counts();
-  analysis.counts.truncated_files = passes.front().source->truncated_files();
-  analysis.warnings = passes.front().source->warnings();
-  analysis.counts.keys = keys.counts();
-  analysis.rows = order(std::move(rows), analysis.counts.connections);
-  if (input.captures.size() == 1) {
-    for (strata::Transaction& row : analysis.rows) {
-      row.file = input.captures.front();
-    }
-  }
-  analysis.counts.filtered = passes.front().filtered;
-  analysis.counts.not_selected = std::erase_if(
-      analysis.rows, [&options](const strata::Transaction& row) { return !options.selection.wants(row); });
-  summarise(analysis);
+  analysis.crew_ = std::make_unique<Crew>(std::move(passes));
   return analysis;
+}
+
+strata::Transaction* Analysis::next() {
+  while (true) {
+    while (connection_ != nullptr && row_ < connection_->rows.size()) {
+      strata::Transaction& row = connection_->rows[row_++];
+      row.connection.number = counts_.connections;
+      if (selection_.wants(row)) {
+        ++counts_.outcomes[static_cast<std::size_t>(row.outcome)];
+        return &row;
+      }
+      ++counts_.not_selected;
+    }
+    connection_ = crew_->next();
+    row_ = 0;
+    if (connection_ == nullptr) {
+      finish();
+      return nullptr;
+    }
+    ++counts_.connections;
+  }
+}
+
+void Analysis::finish() {
+  const Pass& first = *crew_->passes().front();
+  counts_.file = first.source().counts();
+  counts_.truncated_files = first.source().truncated_files();
+  counts_.filtered = first.filtered();
+  counts_.keys = keys_->counts();
+  counts_.packets = first.worker().counts();
+  counts_.packets.other_connections = 0;  // every connection has its worker
+  for (std::size_t i = 1; i < crew_->passes().size(); ++i) {
+    add_share(counts_.packets, crew_->passes()[i]->worker().counts());
+  }
+  warnings_ = first.source().warnings();
+}
+
+Checked<Collected> collect(const Input& input, const Options& options) {
+  auto analysis = Analysis::open(input, options);
+  if (!analysis) {
+    return std::unexpected(analysis.error());
+  }
+  Collected collected;
+  while (strata::Transaction* row = analysis->next()) {
+    collected.rows.push_back(std::move(*row));
+  }
+  collected.counts = analysis->counts();
+  collected.warnings = analysis->warnings();
+  return collected;
 }
 
 }  // namespace tlstrata::analyze

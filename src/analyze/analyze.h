@@ -1,22 +1,27 @@
 // From capture files to transactions: opens the inputs, merges their packets by time, deals connections to workers, and
-// puts the rows in order.
+// gives the rows in order.
 //
 // In:        paths of captures ("-" for standard input) that together are one capture, and of key logs; keys embedded
 //            in the captures are used too, wherever they stand in a file that can be read twice.
-// Out:       all transactions, ordered by their connection's start (then by first packet, then by request), connections
+// Out:       next(): the transactions, ordered by their connection's first packet, then by request, connections
 //            numbered from 1 in that order; counts in which every packet, connection and transaction is found once.
-// Ownership: the Analysis owns its rows.
-// Errors:    Complaint where an input can't be opened or is no capture. Damage inside a capture is a warning: what
+// Ownership: a row holds until the next call, and may be moved from.
+// Errors:    open(): Complaint where an input can't be opened or is no capture. Damage inside a capture is a warning: what
 //            stands before it is analysed.
 // Threads:   `threads` workers; the result is the same for any number. Inputs that can't be read twice (standard input,
 //            compressed files) are read by one.
+// Memory:    follows the connections that are open, and those that wait for an older one; not the input's size.
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "analyze/input.h"
 #include "analyze/selection.h"
+#include "analyze/worker.h"
 #include "base/complaint.h"
 #include "capture/types.h"
 #include "strata/transaction.h"
@@ -25,15 +30,10 @@
 
 namespace tlstrata::analyze {
 
-struct Input {
-  std::vector<std::string> captures;
-  std::vector<std::string> key_logs;
-  std::string filter;  // libpcap's language; empty: every packet
-};
-
 struct Options {
   unsigned threads = 1;
-  Selection selection;  // of the connections whose rows are wanted
+  Selection selection;            // of the connections whose rows are wanted
+  Order order = Order::of_start;  // of_end: rows come as soon as their connection is over, by one worker
 };
 
 struct Counts {
@@ -45,15 +45,48 @@ struct Counts {
   std::uint64_t connections = 0;     // selected or not
   std::uint64_t not_selected = 0;    // rows of connections that were not wanted
   strata::OutcomeCounts outcomes{};  // the sum is the number of rows
+
+  [[nodiscard]] std::uint64_t rows() const;
 };
 
-struct Analysis {
+class Crew;
+
+class Analysis {
+ public:
+  static Checked<Analysis> open(const Input& input, const Options& options);
+  Analysis(Analysis&& other) noexcept;
+  Analysis& operator=(Analysis&& other) noexcept;
+  ~Analysis();
+
+  // Null at the end.
+  strata::Transaction* next();
+
+  // Both are complete once next() has given null.
+  [[nodiscard]] const Counts& counts() const { return counts_; }
+  [[nodiscard]] const std::vector<std::string>& warnings() const {
+    return warnings_;
+  }  // file names in them are hostile
+
+ private:
+  Analysis(Selection selection, std::unique_ptr<tls::KeyLog> keys);
+  void finish();
+
+  Selection selection_;
+  std::unique_ptr<tls::KeyLog> keys_;  // stays where it is: workers point to it
+  std::unique_ptr<Crew> crew_;
+  Ended* connection_ = nullptr;
+  std::size_t row_ = 0;  // the next one of connection_
+  Counts counts_;
+  std::vector<std::string> warnings_;
+};
+
+// All of an input at once, for what is known to be small.
+struct Collected {
   std::vector<strata::Transaction> rows;
   Counts counts;
-  std::vector<std::string> warnings;  // one line each, file names in them are hostile
+  std::vector<std::string> warnings;
 };
-
-Checked<Analysis> run(const Input& input, const Options& options);
+Checked<Collected> collect(const Input& input, const Options& options);
 
 // Adds up the counts of captures that were analysed one by one.
 void add(Counts& sum, const Counts& part);

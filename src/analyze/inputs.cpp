@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <span>
+#include <system_error>
 #include <vector>
 
 #include "analyze/packet_source.h"
@@ -31,24 +33,22 @@ Checked<void> read_key_log(const std::string& path, tls::KeyLog& keys) {
   return {};
 }
 
-// Gathers the embedded secrets ahead, so that they may stand anywhere and workers share them.
+// Pipes, and standard input even where it is a file, give their bytes once.
+bool opens_twice(const std::string& path) {
+  std::error_code ignored;
+  return path != "-" && std::filesystem::is_regular_file(path, ignored);
+}
+
+// Gathers the embedded secrets ahead of the packets, so that they may stand anywhere and workers share them. True: the files
+// are cheap to read again.
 Checked<bool> gather_secrets(const Input& input, tls::KeyLog& keys) {
-  if (std::ranges::find(input.captures, "-") != input.captures.end()) {
-    return false;
-  }
   auto source = PacketSource::open(input.captures, &keys);
   if (!source) {
     return std::unexpected(source.error());
   }
-  if (!source->can_reread()) {
-    return false;
+  while (source->may_hold_secrets() && source->next()) {
   }
-  if (!source->may_hold_secrets()) {
-    return true;
-  }
-  while (source->next()) {
-  }
-  return true;
+  return source->can_reread();
 }
 
 }  // namespace
@@ -60,14 +60,13 @@ Checked<Inputs> open_inputs(const Input& input) {
       return std::unexpected(read.error());
     }
   }
-  tls::KeyLog ahead = inputs.keys;
-  const auto gathered = gather_secrets(input, ahead);
-  if (!gathered) {
-    return std::unexpected(gathered.error());
-  }
-  inputs.can_reread = *gathered;
-  if (inputs.can_reread) {
-    inputs.keys = std::move(ahead);
+  if (std::ranges::all_of(input.captures, opens_twice)) {
+    const auto can_reread = gather_secrets(input, inputs.keys);
+    if (!can_reread) {
+      return std::unexpected(can_reread.error());
+    }
+    inputs.has_secrets = true;
+    inputs.can_reread = *can_reread;
   }
   return inputs;
 }

@@ -1,13 +1,13 @@
 // The key logs and embedded secrets of an input, read ahead of its packets where that can be done.
 //
 // In:        paths of captures and key logs.
-// Out:       the keys; whether the captures can be read again, and so by several workers. Where they can't, the embedded
-//            secrets come while the packets do.
+// Out:       the keys, the embedded ones too where the captures open twice (else they come while the packets do); whether
+//            the captures are cheap to read again, and so for several workers.
 // Ownership: owns the keys.
 // Errors:    a Complaint where a key log can't be read, a capture can't be opened or is none.
 #pragma once
 
-#include "analyze/analyze.h"
+#include "analyze/input.h"
 #include "base/complaint.h"
 #include "tls/key_log.h"
 
@@ -15,6 +15,7 @@ namespace tlstrata::analyze {
 
 struct Inputs {
   tls::KeyLog keys;
+  bool has_secrets = false;  // the embedded ones are among the keys
   bool can_reread = false;
 };
 

@@ -189,9 +189,9 @@ Checked<std::vector<LadderLine>> draw_ladder(const Input& input, const strata::T
   if (!inputs) {
     return std::unexpected(inputs.error());
   }
-  if (!inputs->can_reread) {
+  if (!inputs->has_secrets) {
     return std::unexpected(Complaint{"a connection can't be drawn from an input that is read once",
-                                     input.captures.front(), "store the capture in a plain file"});
+                                     input.captures.front(), "store the capture in a file"});
   }
   auto source = PacketSource::open(input.captures, nullptr);
   if (!source) {

@@ -12,8 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "analyze/analyze.h"
+#include "analyze/input.h"
 #include "base/complaint.h"
+#include "strata/transaction.h"
 
 namespace tlstrata::analyze {
 

@@ -6,6 +6,7 @@ namespace tlstrata::analyze {
 
 void Worker::feed(const capture::Packet& packet) {
   last_ns_ = std::max(last_ns_, packet.time_ns);
+  last_packet_ = packet.number;
   connections_.feed(packet);
   drain();
 }
@@ -31,25 +32,51 @@ void Worker::take(const tcp::Event& event) {
       open_.resize(event.connection + 1);
     }
     open_[event.connection] = std::make_unique<Open>(
-        Open{event.first.packet, strata::Tracker(*keys_, connections_.endpoints(event.connection))});
+        Open{first_place_ + places_.size(), strata::Tracker(*keys_, connections_.endpoints(event.connection))});
+    places_.push_back({{event.first.packet, {}}, false});
   }
   Open& open = *open_[event.connection];
   if (event.kind != tcp::EventKind::closed) {
     open.tracker.feed(event);
     return;
   }
+  close(open, event);
+  open_[event.connection].reset();
+}
+
+void Worker::close(Open& open, const tcp::Event& event) {
   open.tracker.set_traffic(connections_.traffic(event.connection, tcp::Side::a),
                            connections_.traffic(event.connection, tcp::Side::b));
   open.tracker.set_capture_end(last_ns_);
   open.tracker.feed(event);
+  Place& place = places_[open.place - first_place_];
   while (true) {
     auto row = open.tracker.next();
     if (!row || !*row) {
       break;
     }
-    rows_.push_back({open.opened_packet, std::move(**row)});
+    place.connection.rows.push_back(std::move(**row));
   }
-  open_[event.connection].reset();
+  place.over = true;
+  if (order_ == Order::of_end) {
+    ended_.push_back(std::move(place.connection));
+  }
+}
+
+void Worker::take(std::vector<Ended>& ended) {
+  std::ranges::move(ended_, std::back_inserter(ended));
+  ended_.clear();
+  while (!places_.empty() && places_.front().over) {
+    if (order_ == Order::of_start) {
+      ended.push_back(std::move(places_.front().connection));
+    }
+    places_.pop_front();
+    ++first_place_;
+  }
+}
+
+std::uint64_t Worker::watermark() const {
+  return places_.empty() ? last_packet_ + 1 : places_.front().connection.opened_packet;
 }
 
 }  // namespace tlstrata::analyze

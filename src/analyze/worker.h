@@ -1,12 +1,15 @@
 // The pipeline behind the capture step, for one worker's share of the connections.
 //
 // In:        every packet of the input; connections of other workers are passed over.
-// Out:       rows with the packet that opened their connection, unordered.
+// Out:       take(): connections that are over with their rows, in the order in which they began (one that is still open
+//            then keeps back those that began after it) or in which they ended.
 // Ownership: rows own what they hold. The KeyLog must outlive the worker.
 // Threads:   one a worker.
+// Memory:    follows the connections that are open, and those that wait for an older one.
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <vector>
 
@@ -17,35 +20,52 @@
 
 namespace tlstrata::analyze {
 
-struct Row {
-  std::uint64_t opened_packet = 0;
-  strata::Transaction transaction;
+// A connection that is over.
+struct Ended {
+  std::uint64_t opened_packet = 0;  // number of its first packet: connections are ordered by it
+  std::vector<strata::Transaction> rows;
 };
+
+enum class Order : std::uint8_t { of_start, of_end };
 
 class Worker {
  public:
-  Worker(const tls::KeyLog& keys, tcp::Share share) : keys_(&keys), connections_(share) {}
+  Worker(const tls::KeyLog& keys, tcp::Share share, Order order = Order::of_start)
+      : keys_(&keys), connections_(share), order_(order) {}
 
   void feed(const capture::Packet& packet);
   void finish();
 
+  // What is due, behind what `ended` holds already.
+  void take(std::vector<Ended>& ended);
+  // No connection that take() has yet to give began before this packet.
+  [[nodiscard]] std::uint64_t watermark() const;
+
   [[nodiscard]] const tcp::PacketCounts& counts() const { return connections_.counts(); }
-  std::vector<Row>& rows() { return rows_; }
 
  private:
+  struct Place {
+    Ended connection;
+    bool over = false;
+  };
   struct Open {
-    std::uint64_t opened_packet = 0;
+    std::uint64_t place = 0;  // as counted from the first connection of all
     strata::Tracker tracker;
   };
 
   void drain();
   void take(const tcp::Event& event);
+  void close(Open& open, const tcp::Event& event);
 
   const tls::KeyLog* keys_;
   tcp::Connections connections_;
+  Order order_;
   std::vector<std::unique_ptr<Open>> open_;  // by tcp::ConnectionId
+  std::deque<Place> places_;                 // by first packet
+  std::uint64_t first_place_ = 0;            // of places_.front()
+  std::vector<Ended> ended_;                 // in order of end, where that is asked for
+  std::uint64_t last_packet_ = 0;
   Nanos last_ns_ = 0;
-  std::vector<Row> rows_;
 };
 
 }  // namespace tlstrata::analyze

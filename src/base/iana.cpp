@@ -157,9 +157,19 @@ std::string alert_name(std::uint8_t description) {
   return found != alerts.end() ? std::string(found->name) : fmt::format("alert {}", description);
 }
 
-std::string group_name(std::uint16_t code) {
+void append_group_name(std::string& out, std::uint16_t code) {
   const auto found = std::ranges::lower_bound(groups, code, {}, &NamedGroup::code);
-  return found != groups.end() && found->code == code ? std::string(found->name) : code_point_text(code);
+  if (found != groups.end() && found->code == code) {
+    out += found->name;
+  } else {
+    out += code_point_text(code);
+  }
+}
+
+std::string group_name(std::uint16_t code) {
+  std::string name;
+  append_group_name(name, code);
+  return name;
 }
 
 std::optional<std::uint16_t> group_code_point(std::string_view text) {

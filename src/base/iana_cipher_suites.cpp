@@ -376,9 +376,19 @@ static_assert(std::ranges::is_sorted(suites, {}, &CipherSuite::code));
 
 }  // namespace
 
-std::string cipher_suite_name(std::uint16_t code) {
+void append_cipher_suite_name(std::string& out, std::uint16_t code) {
   const auto found = std::ranges::lower_bound(suites, code, {}, &CipherSuite::code);
-  return found != suites.end() && found->code == code ? std::string(found->name) : code_point_text(code);
+  if (found != suites.end() && found->code == code) {
+    out += found->name;
+  } else {
+    out += code_point_text(code);
+  }
+}
+
+std::string cipher_suite_name(std::uint16_t code) {
+  std::string name;
+  append_cipher_suite_name(name, code);
+  return name;
 }
 
 }  // namespace tlstrata

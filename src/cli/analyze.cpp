@@ -2,7 +2,6 @@
 #include "analyze/analyze.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -13,18 +12,18 @@
 #include "analyze/grouping.h"
 #include "analyze/ladder.h"
 #include "base/text.h"
-#include "base/units.h"
+#include "cli/analyze_output.h"
 #include "cli/cli.h"
 #include "lab/folder_analysis.h"
-#include "report/json.h"
 #include "report/manifest.h"
-#include "report/summary.h"
-#include "report/table.h"
+#include "report/summary_builder.h"
 #include "report/transactions_csv.h"
-#include "tcp/address.h"
+#include "report/transactions_json.h"
 
 namespace tlstrata::cli {
 namespace {
+
+constexpr std::uint64_t resamples = 2000;
 
 struct Arguments {
   std::vector<std::string> captures;
@@ -39,105 +38,6 @@ struct Arguments {
   std::uint64_t show = 0;  // 0: no connection
   unsigned threads = 0;
 };
-
-report::Json counts_json(const analyze::Counts& counts) {
-  report::Json json;
-  json["packets"] = {{"read", counts.file.packets},
-                     {"tcp", counts.packets.tcp},
-                     {"late", counts.packets.late},
-                     {"no_connection", counts.packets.no_connection},
-                     {"not_ip", counts.packets.not_ip},
-                     {"not_tcp", counts.packets.not_tcp},
-                     {"quic", counts.packets.quic},
-                     {"dtls", counts.packets.dtls},
-                     {"fragments", counts.packets.fragments},
-                     {"fragments_dropped", counts.packets.fragments_dropped},
-                     {"malformed", counts.packets.malformed},
-                     {"cut_headers", counts.packets.cut_headers},
-                     {"unsupported_link", counts.packets.unsupported_link}};
-  json["file"] = {{"secrets", counts.file.secrets},
-                  {"skipped_blocks", counts.file.skipped_blocks},
-                  {"damaged_packets", counts.file.damaged_packets},
-                  {"reported_drops", counts.file.reported_drops},
-                  {"truncated", counts.truncated_files}};
-  json["key_log"] = {{"secrets", counts.keys.secrets},
-                     {"duplicates", counts.keys.duplicates},
-                     {"conflicts", counts.keys.conflicts},
-                     {"other", counts.keys.other},
-                     {"junk", counts.keys.junk}};
-  json["packets"]["filtered"] = counts.filtered;
-  json["connections"] = counts.connections;
-  json["not_selected"] = counts.not_selected;
-  return json;
-}
-
-Checked<void> write_document(const std::string& where, const analyze::Analysis& analysis,
-                             const report::Summary& summary) {
-  report::Json document = report::open_document("analyze");
-  document["outcomes"] = report::to_json(analysis.counts.outcomes);
-  document["counts"] = counts_json(analysis.counts);
-  document["warnings"] = analysis.warnings;
-  document["summary"] = report::to_json(summary);
-  report::Json rows = report::Json::array();
-  for (const strata::Transaction& row : analysis.rows) {
-    rows.push_back(report::to_json(row));
-  }
-  document["transactions"] = std::move(rows);
-  return report::write_json(where, document);
-}
-
-void print_ladder(const strata::Transaction& row, const std::vector<analyze::LadderLine>& ladder) {
-  fmt::print("connection {}: {} -> {}, {}, {}\n\n", row.connection.number, tcp::to_string(row.connection.client),
-             tcp::to_string(row.connection.server), strata::name(row.outcome), strata::name(row.boundary));
-  fmt::print("{:>13}  {:>9}  {:^11}  what\n", "time", "packet", "client");
-  for (const analyze::LadderLine& line : ladder) {
-    const std::string time = fmt::format("{:.3f} us", static_cast<double>(line.time_ns) / 1000.0);
-    if (line.kind == analyze::LadderLine::Kind::boundary) {
-      fmt::print("{:->13}--{:->9}--{:-^11}  {} begins, {}\n", time, "", "", line.what,
-                 format_duration(static_cast<Nanos>(line.bytes)));
-      continue;
-    }
-    const bool is_packet = line.kind == analyze::LadderLine::Kind::packet;
-    const char* arrow = is_packet ? (line.from_client ? "---------->" : "<----------")
-                                  : (line.from_client ? "|         :" : ":         |");
-    const std::string size = line.bytes != 0 ? fmt::format(", {} B", line.bytes) : std::string{};
-    fmt::print("{:>13}  {:>9}  {}  {}{}{}\n", time, line.packet != 0 ? fmt::format("#{}", line.packet) : std::string{},
-               arrow, is_packet ? "" : "  ", for_terminal(line.what), size);
-  }
-}
-
-void print_result(const analyze::Analysis& analysis, const report::Summary& summary) {
-  const bool on_terminal = isatty(STDOUT_FILENO) == 1;
-  fmt::print("{}", report::terminal_table(summary, {.colours = on_terminal, .columns = 100}));
-  fmt::print("\n{} transactions on {} connections: {}\n", analysis.rows.size(), analysis.counts.connections,
-             report::describe_outcomes(analysis.counts.outcomes));
-  const tcp::PacketCounts& packets = analysis.counts.packets;
-  fmt::print("{} packets: {} TCP", analysis.counts.file.packets, packets.tcp);
-  const std::initializer_list<std::pair<const char*, std::uint64_t>> others{
-      {"after their connection's end", packets.late},
-      {"left out by the filter", analysis.counts.filtered},
-      {"of no connection", packets.no_connection},
-      {"not IP", packets.not_ip},
-      {"not TCP", packets.not_tcp},
-      {"QUIC", packets.quic},
-      {"DTLS", packets.dtls},
-      {"IP fragments put together", packets.fragments},
-      {"IP fragments dropped", packets.fragments_dropped},
-      {"malformed", packets.malformed},
-      {"with cut headers", packets.cut_headers},
-      {"of an unsupported link type", packets.unsupported_link}};
-  for (const auto& [what, count] : others) {
-    if (count != 0) {
-      fmt::print(", {} {}", count, what);
-    }
-  }
-  fmt::print("\n");
-  const bool inferred = std::ranges::any_of(
-      analysis.rows, [](const strata::Transaction& row) { return row.boundary == strata::Boundary::inferred; });
-  if (inferred) {
-    fmt::print("boundaries of some rows are inferred from record sizes, not decrypted (column boundary)\n");
-  }
-}
 
 Checked<analyze::Selection> selection_of(const Arguments& arguments) {
   analyze::Selection selection{.servers = arguments.servers, .since_ns = {}, .until_ns = {}};
@@ -154,95 +54,203 @@ Checked<analyze::Selection> selection_of(const Arguments& arguments) {
   return selection;
 }
 
-// `manifest` is the folder's, where the argument is one.
-Checked<analyze::Analysis> analyse(const Arguments& arguments, const std::optional<report::Manifest>& manifest) {
-  const unsigned hardware = std::max(1U, std::thread::hardware_concurrency());
-  auto selection = selection_of(arguments);
-  if (!selection) {
-    return std::unexpected(selection.error());
+// Captures, or a result folder's: one row after the other.
+class Rows {
+ public:
+  // `manifest` is the folder's, where the argument is one.
+  static Checked<Rows> open(const Arguments& arguments, const std::optional<report::Manifest>& manifest) {
+    auto selection = selection_of(arguments);
+    if (!selection) {
+      return std::unexpected(selection.error());
+    }
+    const unsigned hardware = std::max(1U, std::thread::hardware_concurrency());
+    analyze::Options options;
+    options.threads = arguments.threads != 0 ? arguments.threads : hardware;
+    options.selection = std::move(*selection);
+    Rows rows;
+    if (manifest) {
+      rows.folder_.emplace(arguments.captures.front(), *manifest, options);
+      return rows;
+    }
+    auto opened = analyze::Analysis::open({arguments.captures, arguments.key_logs, arguments.filter}, options);
+    if (!opened) {
+      return std::unexpected(opened.error());
+    }
+    rows.captures_ = std::move(*opened);
+    return rows;
   }
-  const analyze::Options options{arguments.threads != 0 ? arguments.threads : hardware, std::move(*selection)};
-  if (!manifest) {
-    return analyze::run({arguments.captures, arguments.key_logs, arguments.filter}, options);
-  }
-  return lab::analyze_folder(arguments.captures.front(), *manifest, options);
-}
 
-// Draws the connection `--show` asks for.
-Checked<ExitCode> show(const Arguments& arguments, const analyze::Analysis& analysis) {
-  const auto row = std::ranges::find_if(analysis.rows, [&](const strata::Transaction& each) {
-    return each.connection.number == arguments.show && each.request <= 1;
-  });
-  if (row == analysis.rows.end()) {
+  // Null at the end.
+  Checked<strata::Transaction*> next() { return folder_ ? folder_->next() : captures_->next(); }
+  [[nodiscard]] const analyze::Counts& counts() const { return folder_ ? folder_->counts() : captures_->counts(); }
+  [[nodiscard]] const std::vector<std::string>& warnings() const {
+    return folder_ ? folder_->warnings() : captures_->warnings();
+  }
+
+ private:
+  std::optional<analyze::Analysis> captures_;
+  std::optional<lab::FolderAnalysis> folder_;
+};
+
+// Where rows go as they come.
+class Sinks {
+ public:
+  static Checked<Sinks> open(const Arguments& arguments, const report::SummaryBuilder::Options& summary) {
+    Sinks sinks(arguments.show, summary);
+    if (!arguments.by.empty()) {
+      auto keys = analyze::parse_keys(arguments.by);
+      if (!keys) {
+        return std::unexpected(keys.error());
+      }
+      sinks.keys_ = std::move(*keys);
+    }
+    if (!arguments.transactions.empty()) {
+      auto writer = report::TransactionsWriter::open(arguments.transactions);
+      if (!writer) {
+        return std::unexpected(writer.error());
+      }
+      sinks.csv_.emplace(std::move(*writer));
+    }
+    if (!arguments.json.empty()) {
+      auto document = report::TransactionsJson::open(arguments.json, "analyze");
+      if (!document) {
+        return std::unexpected(document.error());
+      }
+      sinks.json_.emplace(std::move(*document));
+    }
+    return sinks;
+  }
+
+  Checked<void> add(strata::Transaction& row) {
+    if (row.connection.number == show_ && row.request <= 1) {
+      shown_ = row;
+    }
+    if (csv_) {
+      if (auto added = csv_->add(row); !added) {
+        return added;
+      }
+    }
+    if (json_) {
+      if (auto added = json_->add(row); !added) {
+        return added;
+      }
+    }
+    if (!keys_.empty()) {
+      row.cell = analyze::label(row, keys_);
+    }
+    summary_.add(row);
+    return {};
+  }
+
+  Checked<void> finish_csv() { return csv_ ? csv_->finish() : Checked<void>{}; }
+  Checked<void> finish_json(const report::Json& rest) { return json_ ? json_->finish(rest) : Checked<void>{}; }
+  report::Summary summary() { return summary_.finish({}, resamples); }
+  // The first row of the connection that `--show` asks for.
+  [[nodiscard]] const std::optional<strata::Transaction>& shown() const { return shown_; }
+
+ private:
+  Sinks(std::uint64_t show, const report::SummaryBuilder::Options& summary) : show_(show), summary_(summary) {}
+
+  std::uint64_t show_;
+  std::vector<analyze::Key> keys_;
+  std::optional<report::TransactionsWriter> csv_;
+  std::optional<report::TransactionsJson> json_;
+  report::SummaryBuilder summary_;
+  std::optional<strata::Transaction> shown_;
+};
+
+// Draws the connection that `--show` asks for.
+Checked<std::vector<analyze::LadderLine>> draw(const Arguments& arguments, const Sinks& sinks) {
+  if (!sinks.shown()) {
     return std::unexpected(Complaint{fmt::format("there is no connection {}", arguments.show),
                                      arguments.captures.front(), "the column connection of --transactions numbers them",
                                      ExitCode::usage});
   }
-  const auto ladder = analyze::draw_ladder({arguments.captures, arguments.key_logs, arguments.filter}, *row);
-  if (!ladder) {
-    return std::unexpected(ladder.error());
-  }
-  print_ladder(*row, *ladder);
-  return ExitCode::fine;
+  return analyze::draw_ladder({arguments.captures, arguments.key_logs, arguments.filter}, *sinks.shown());
 }
 
-Checked<ExitCode> run(const Arguments& arguments) {
+// The manifest where the argument is a result folder.
+Checked<std::optional<report::Manifest>> manifest_of(const Arguments& arguments) {
   std::error_code ignored;
   const bool any_folder = std::ranges::any_of(
       arguments.captures, [&](const std::string& path) { return std::filesystem::is_directory(path, ignored); });
-  if (any_folder && arguments.captures.size() != 1) {
+  if (!any_folder) {
+    return std::nullopt;
+  }
+  if (arguments.captures.size() != 1) {
     return std::unexpected(Complaint{"a result folder is analysed by itself", arguments.captures.front(),
                                      "give one folder, or captures", ExitCode::usage});
   }
-  std::optional<report::Manifest> manifest;
-  if (any_folder) {
-    auto read = report::read_manifest(std::filesystem::path(arguments.captures.front()) / "manifest.json");
-    if (!read) {
-      return std::unexpected(read.error());
-    }
-    manifest = std::move(*read);
-  }
-  auto analysis = analyse(arguments, manifest);
-  if (!analysis) {
-    return std::unexpected(analysis.error());
-  }
-  if (any_folder && (arguments.show != 0 || !arguments.filter.empty())) {
+  if (arguments.show != 0 || !arguments.filter.empty()) {
     return std::unexpected(Complaint{"--show and --filter are for captures", arguments.captures.front(),
                                      "name one of the folder's captures/*.pcapng", ExitCode::usage});
   }
-  for (const std::string& warning : analysis->warnings) {
+  auto read = report::read_manifest(std::filesystem::path(arguments.captures.front()) / "manifest.json");
+  if (!read) {
+    return std::unexpected(read.error());
+  }
+  return std::move(*read);
+}
+
+Checked<void> read_all(Rows& rows, Sinks& sinks) {
+  while (true) {
+    const auto row = rows.next();
+    if (!row) {
+      return std::unexpected(row.error());
+    }
+    if (*row == nullptr) {
+      return sinks.finish_csv();
+    }
+    if (auto added = sinks.add(**row); !added) {
+      return added;
+    }
+  }
+}
+
+Checked<ExitCode> run(const Arguments& arguments) {
+  const auto manifest = manifest_of(arguments);
+  if (!manifest) {
+    return std::unexpected(manifest.error());
+  }
+  auto rows = Rows::open(arguments, *manifest);
+  if (!rows) {
+    return std::unexpected(rows.error());
+  }
+  const bool by_manifest = *manifest && arguments.by.empty();
+  const bool by_cell = *manifest || !arguments.by.empty();
+  auto sinks = Sinks::open(arguments, {.manifest = by_manifest ? &**manifest : nullptr,
+                                       .grouping = by_cell ? report::Grouping::cell : report::Grouping::group});
+  if (!sinks) {
+    return std::unexpected(sinks.error());
+  }
+  if (auto read = read_all(*rows, *sinks); !read) {
+    return std::unexpected(read.error());
+  }
+  for (const std::string& warning : rows->warnings()) {
     fmt::print(stderr, "tlstrata: warning: {}\n", for_terminal(warning));
   }
-  if (!arguments.transactions.empty()) {
-    if (auto written = report::write_transactions_csv(arguments.transactions, analysis->rows); !written) {
-      return std::unexpected(written.error());
-    }
-  }
+  std::optional<std::vector<analyze::LadderLine>> ladder;
   if (arguments.show != 0) {
-    return show(arguments, *analysis);
-  }
-  if (!arguments.by.empty()) {
-    const auto keys = analyze::parse_keys(arguments.by);
-    if (!keys) {
-      return std::unexpected(keys.error());
+    auto drawn = draw(arguments, *sinks);
+    if (!drawn) {
+      return std::unexpected(drawn.error());
     }
-    for (strata::Transaction& row : analysis->rows) {
-      row.cell = analyze::label(row, *keys);
-    }
-    manifest.reset();
+    ladder = std::move(*drawn);
   }
-  const bool by_cell = manifest || !arguments.by.empty();
-  const report::SummaryInput input{.rows = analysis->rows,
-                                   .manifest = manifest ? &*manifest : nullptr,
-                                   .grouping = by_cell ? report::Grouping::cell : report::Grouping::group};
-  const report::Summary summary = report::summarize(input);
-  if (!arguments.json.empty()) {
-    if (auto written = write_document(arguments.json, *analysis, summary); !written) {
-      return std::unexpected(written.error());
-    }
+  const report::Summary summary = sinks->summary();
+  const report::Json rest = arguments.json.empty()
+                                ? report::Json()
+                                : analysis_json(rows->counts(), rows->warnings(), summary, ladder ? &*ladder : nullptr);
+  if (auto written = sinks->finish_json(rest); !written) {
+    return std::unexpected(written.error());
   }
-  if (arguments.json != "-" && arguments.transactions != "-") {
-    print_result(*analysis, summary);
+  if (arguments.json == "-" || arguments.transactions == "-") {
+    return ExitCode::fine;
+  }
+  if (ladder) {
+    print_ladder(*sinks->shown(), *ladder);
+  } else {
+    print_analysis(rows->counts(), summary);
   }
   return ExitCode::fine;
 }

@@ -7,38 +7,45 @@
 
 namespace tlstrata::lab {
 
-Checked<analyze::Analysis> analyze_folder(const std::filesystem::path& folder, const report::Manifest& manifest,
-                                          const analyze::Options& options) {
+FolderAnalysis::FolderAnalysis(std::filesystem::path folder, const report::Manifest& manifest, analyze::Options options)
+    : folder_(std::move(folder)), options_(std::move(options)) {
   std::map<std::string, std::size_t> place;
   for (const report::ManifestCell& cell : manifest.cells) {
     place.emplace(cell.name, place.size());
   }
-  std::vector<const report::ManifestBlock*> blocks;
   for (const report::ManifestBlock& block : manifest.blocks) {
     if (!block.capture.empty()) {
-      blocks.push_back(&block);
+      blocks_.push_back(&block);
     }
   }
-  std::ranges::stable_sort(blocks, {}, [&place](const report::ManifestBlock* block) {
+  std::ranges::stable_sort(blocks_, {}, [&place](const report::ManifestBlock* block) {
     const auto found = place.find(block->cell);
     return std::pair(found == place.end() ? place.size() : found->second, block->block);
   });
-  analyze::Analysis whole;
-  for (const report::ManifestBlock* block : blocks) {
-    const std::filesystem::path capture = folder / block->capture;
-    auto part = analyze::run({{capture.string()}, {}, {}}, options);
-    if (!part) {
-      return std::unexpected(part.error());
+}
+
+Checked<strata::Transaction*> FolderAnalysis::next() {
+  while (true) {
+    if (block_) {
+      if (strata::Transaction* row = block_->next()) {
+        row->cell = blocks_[next_block_ - 1]->cell;
+        row->block = blocks_[next_block_ - 1]->block;
+        return row;
+      }
+      analyze::add(counts_, block_->counts());
+      std::ranges::copy(block_->warnings(), std::back_inserter(warnings_));
+      block_.reset();
     }
-    for (strata::Transaction& row : part->rows) {
-      row.cell = block->cell;
-      row.block = block->block;
-      whole.rows.push_back(std::move(row));
+    if (next_block_ == blocks_.size()) {
+      return nullptr;
     }
-    analyze::add(whole.counts, part->counts);
-    std::ranges::move(part->warnings, std::back_inserter(whole.warnings));
+    const std::filesystem::path capture = folder_ / blocks_[next_block_++]->capture;
+    auto opened = analyze::Analysis::open({{capture.string()}, {}, {}}, options_);
+    if (!opened) {
+      return std::unexpected(opened.error());
+    }
+    block_ = std::move(*opened);
   }
-  return whole;
 }
 
 }  // namespace tlstrata::lab

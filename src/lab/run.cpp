@@ -10,7 +10,6 @@
 #include <thread>
 #include <utility>
 
-#include "analyze/analyze.h"
 #include "base/version.h"
 #include "io/clock.h"
 #include "io/output_file.h"
@@ -81,6 +80,7 @@ class Experiment {
   void add(BlockResult block);
   Checked<void> keep_up();
   Checked<void> write_measured();
+  Checked<std::vector<std::string>> write_transactions(const report::Manifest& manifest);
   Checked<RunResult> evaluate();
   void tell(Phase phase, std::string cell = {}) const;
   [[nodiscard]] Nanos left_ns() const;
@@ -220,19 +220,42 @@ Checked<void> Experiment::write_measured() {
   return join_client_rows(client_rows_, folder() / "client.csv");
 }
 
+// What the captures could not tell, as warnings.
+Checked<std::vector<std::string>> Experiment::write_transactions(const report::Manifest& manifest) {
+  analyze::Options how;
+  how.threads = std::max(1U, std::thread::hardware_concurrency());
+  FolderAnalysis analysis(folder(), manifest, how);
+  auto writer = report::TransactionsWriter::open(folder() / "transactions.csv");
+  if (!writer) {
+    return std::unexpected(writer.error());
+  }
+  while (true) {
+    const auto row = analysis.next();
+    if (!row) {
+      return std::unexpected(row.error());
+    }
+    if (*row == nullptr) {
+      break;
+    }
+    if (auto added = writer->add(**row); !added) {
+      return std::unexpected(added.error());
+    }
+  }
+  if (auto finished = writer->finish(); !finished) {
+    return std::unexpected(finished.error());
+  }
+  return analysis.warnings();
+}
+
 Checked<RunResult> Experiment::evaluate() {
   tell(Phase::analysis);
   const Checked<report::Manifest> manifest = report::read_manifest(folder() / "manifest.json");
   if (!manifest) {
     return std::unexpected(manifest.error());
   }
-  Checked<analyze::Analysis> analysis =
-      analyze_folder(folder(), *manifest, {std::max(1U, std::thread::hardware_concurrency()), {}});
-  if (!analysis) {
-    return std::unexpected(analysis.error());
-  }
-  if (auto written = report::write_transactions_csv(folder() / "transactions.csv", analysis->rows); !written) {
-    return std::unexpected(written.error());
+  const auto warnings = write_transactions(*manifest);
+  if (!warnings) {
+    return std::unexpected(warnings.error());
   }
   // Read back, so that what is printed now is what `tlstrata report` will print of the folder.
   Checked<report::Results> results = report::read_results(folder());
@@ -249,7 +272,7 @@ Checked<RunResult> Experiment::evaluate() {
   result.partial = manifest_.partial;
   result.sound = is_sound(manifest_, results->summary, cut_packets_);
   result.warnings = warnings_of(manifest_, results->summary, cut_packets_);
-  result.warnings.insert(result.warnings.end(), analysis->warnings.begin(), analysis->warnings.end());
+  result.warnings.insert(result.warnings.end(), warnings->begin(), warnings->end());
   result.results = std::move(*results);
   return result;
 }

@@ -116,21 +116,6 @@ constexpr double lowest_drawn = 0.005;
 constexpr double highest_drawn = 0.995;
 constexpr int drawn_points = 160;
 
-std::vector<double> sorted_values(const CellSummary& cell, std::span<const strata::Transaction> rows,
-                                  std::size_t measure) {
-  std::vector<double> values;
-  if (cell.main() != nullptr) {
-    for (const std::size_t member : cell.main()->members) {
-      const auto& value = measure == total_measure ? rows[member].total_ns : rows[member].layers[measure];
-      if (value) {
-        values.push_back(static_cast<double>(*value));
-      }
-    }
-  }
-  std::sort(values.begin(), values.end());
-  return values;
-}
-
 struct Curve {
   std::size_t cell = 0;
   std::vector<double> sorted;  // in the axis' unit, empty where the cell lacks the measure
@@ -255,15 +240,14 @@ std::string stacked_layers(const Summary& summary) {
   return svg.finish();
 }
 
-std::string cumulative(const Summary& summary, std::span<const strata::Transaction> rows, const Palette& palette,
-                       std::size_t measure) {
+std::string cumulative(const Summary& summary, const Palette& palette, std::size_t measure) {
   const std::vector<Family> families = families_of(summary);
   std::vector<std::vector<Curve>> panels;
   double largest = 0;
   for (const Family& family : families) {
     panels.emplace_back();
     for (const std::size_t c : family.cells) {
-      panels.back().push_back({c, sorted_values(summary.cells[c], rows, measure)});
+      panels.back().push_back({c, summary.cells[c].sorted[measure]});
       if (!panels.back().back().sorted.empty()) {
         largest = std::max(largest, stats::quantile(panels.back().back().sorted, highest_drawn));
       }

@@ -1,6 +1,6 @@
 // The pictures of the report.
 //
-// In:      a Summary and the rows that it was made of.
+// In:      a Summary.
 // Out:     SVG elements; classes are those of the page's style sheet: c0 to c7 for configurations, l0 to l4 for layers.
 // Threads: pure functions.
 #pragma once
@@ -38,8 +38,7 @@ class Palette {
 std::string stacked_layers(const Summary& summary);
 
 // Share of the transactions that took no longer, one line a cell, one panel a family.
-std::string cumulative(const Summary& summary, std::span<const strata::Transaction> rows, const Palette& palette,
-                       std::size_t measure);
+std::string cumulative(const Summary& summary, const Palette& palette, std::size_t measure);
 
 // Differences of medians from the baseline with their intervals, one panel a family. Empty: nothing is compared.
 std::string differences(const Summary& summary, const Palette& palette);

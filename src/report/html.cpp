@@ -107,7 +107,7 @@ std::string layer_section(const Results& results, const Palette& palette, std::s
   const LayerText& layer = layer_texts[measure];
   std::string text = fmt::format("<h3><code>{}</code></h3>\n<p class=\"soft\">From {} to {}: {}.</p>\n",
                                  measure_name(measure), layer.opens, layer.closes, layer.holds);
-  text += figure(cumulative(results.summary, results.rows, palette, measure),
+  text += figure(cumulative(results.summary, palette, measure),
                  "Share of the transactions that took no longer; the dot is the median. Drawn from 0.5 to 99.5 %.");
   return text + html_measure(results.summary, palette, measure);
 }

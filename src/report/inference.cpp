@@ -13,12 +13,6 @@ namespace {
 
 using Figures = Replicates::Figures;
 
-constexpr double absent = std::numeric_limits<double>::quiet_NaN();
-
-std::optional<Nanos> measured(const strata::Transaction& row, std::size_t measure) {
-  return measure == total_measure ? row.total_ns : row.layers[measure];
-}
-
 // The statistic of one sample with its interval.
 template <typename Statistic>
 Estimate estimate(const Replicates& of, Statistic statistic) {
@@ -83,6 +77,36 @@ double median(const stats::Draw& draw) {
   return draw.quantiles[0];
 }
 
+Distribution describe_values(const Sample& sample, std::size_t measure) {
+  return sample.sketches[measure] ? describe(*sample.sketches[measure]) : describe(sample.present(measure));
+}
+
+stats::Draw draw_of(const Distribution& distribution) {
+  stats::Draw draw;
+  draw.n = distribution.n;
+  if (distribution.n == 0) {
+    draw.quantiles.fill(std::numeric_limits<double>::quiet_NaN());
+    draw.mean = std::numeric_limits<double>::quiet_NaN();
+    return draw;
+  }
+  draw.quantiles = {distribution.p50.value, distribution.p90.value, distribution.p95.value, distribution.p99.value};
+  draw.mean = distribution.mean.value;
+  draw.sd = distribution.sd.value_or(0);
+  return draw;
+}
+
+// The sample as a sketch, whichever way it is kept.
+stats::Sketch sketch_of(const Sample& sample, std::size_t measure) {
+  if (sample.sketches[measure]) {
+    return *sample.sketches[measure];
+  }
+  stats::Sketch sketch;
+  for (const double value : sample.present(measure)) {
+    sketch.add(value);
+  }
+  return sketch;
+}
+
 }  // namespace
 
 std::vector<double> Sample::present(std::size_t measure) const {
@@ -110,26 +134,14 @@ std::vector<double> Sample::block_medians(std::size_t measure) const {
   return medians;
 }
 
-Sample make_sample(std::span<const strata::Transaction> rows, std::span<const std::size_t> members) {
-  Sample sample;
-  sample.has_blocks = !members.empty() && std::all_of(members.begin(), members.end(), [&](std::size_t member) {
-    return rows[member].block.has_value();
-  });
-  for (std::size_t i = 0; i < members.size(); ++i) {
-    const strata::Transaction& row = rows[members[i]];
-    if (i == 0 || (sample.has_blocks && row.block != rows[members[i - 1]].block)) {
-      sample.offsets.push_back(i);
-    }
-    for (std::size_t measure = 0; measure < measure_count; ++measure) {
-      const std::optional<Nanos> value = measured(row, measure);
-      sample.values[measure].push_back(value ? static_cast<double>(*value) : absent);
-    }
-  }
-  sample.offsets.push_back(members.size());
-  return sample;
-}
-
 Replicates replicate(const Sample& sample, std::uint64_t resamples, std::uint64_t seed, std::uint64_t stream) {
+  Replicates replicates;
+  if (sample.blocks() < stats::least_blocks_for_interval) {
+    for (std::size_t measure = 0; measure < measure_count; ++measure) {
+      replicates.all[measure] = draw_of(describe_values(sample, measure));
+    }
+    return replicates;
+  }
   std::vector<stats::RankedSample> ranked;
   for (const auto& values : sample.values) {
     ranked.emplace_back(values);
@@ -141,13 +153,8 @@ Replicates replicate(const Sample& sample, std::uint64_t resamples, std::uint64_
     }
     return figures;
   };
-
-  Replicates replicates;
   const stats::Piece everything{0, sample.offsets.back()};
   replicates.all = figures_of({&everything, 1});
-  if (sample.blocks() < stats::least_blocks_for_interval) {
-    return replicates;
-  }
   stats::Resampler resampler(sample.offsets, seed, stream);
   for (std::uint64_t i = 0; i < resamples; ++i) {
     replicates.resampled.push_back(figures_of(resampler.draw()));
@@ -179,8 +186,28 @@ Distribution describe(std::vector<double> values) {
   return result;
 }
 
+Distribution describe(const stats::Sketch& sketch) {
+  Distribution result;
+  result.n = sketch.n();
+  if (result.n == 0) {
+    return result;
+  }
+  result.min = sketch.min();
+  result.max = sketch.max();
+  result.p50.value = sketch.quantile(0.5);
+  result.p90.value = sketch.quantile(0.9);
+  result.p95.value = sketch.quantile(0.95);
+  result.p99.value = sketch.quantile(0.99);
+  if (result.n >= stats::p999_least_n) {
+    result.p999 = sketch.quantile(0.999);
+  }
+  result.mean.value = sketch.mean();
+  result.sd = sketch.sd();
+  return result;
+}
+
 Distribution describe(const Sample& sample, const Replicates& replicates, std::size_t measure) {
-  Distribution result = describe(sample.present(measure));
+  Distribution result = describe_values(sample, measure);
   if (result.n == 0) {
     return result;
   }
@@ -208,10 +235,17 @@ Comparison compare(const Side& cell, const Side& base, std::size_t measure, std:
   if (whole_base.sd > 0) {
     result.glass_delta = estimated([](const auto& a, const auto& b) { return (a.mean - b.mean) / b.sd; });
   }
-  const std::vector<double> values = cell.sample->present(measure);
-  const std::vector<double> base_values = base.sample->present(measure);
-  result.hodges_lehmann = stats::hodges_lehmann(values, base_values);
-  result.cliff_delta = stats::cliff_delta(values, base_values);
+  if (cell.sample->sketches[measure] || base.sample->sketches[measure]) {
+    const stats::Sketch values = sketch_of(*cell.sample, measure);
+    const stats::Sketch base_values = sketch_of(*base.sample, measure);
+    result.hodges_lehmann = stats::hodges_lehmann(values, base_values);
+    result.cliff_delta = stats::cliff_delta(values, base_values);
+  } else {
+    const std::vector<double> values = cell.sample->present(measure);
+    const std::vector<double> base_values = base.sample->present(measure);
+    result.hodges_lehmann = stats::hodges_lehmann(values, base_values);
+    result.cliff_delta = stats::cliff_delta(values, base_values);
+  }
   const auto test =
       stats::permutation_test(cell.sample->block_medians(measure), base.sample->block_medians(measure), seed, stream);
   if (test) {

@@ -1,6 +1,6 @@
 // From one class of rows to figures with intervals, and from two to a comparison.
 //
-// In:      rows in order of time, block after block.
+// In:      the measures of rows (kept_rows.h) in order of time, block after block; or sketches of them.
 // Units:   nanoseconds.
 // Absence: see summary.h. Rows without blocks yield figures, but neither intervals nor p.
 // Threads: pure functions of their input and seed.
@@ -9,17 +9,19 @@
 
 #include <array>
 #include <cstdint>
-#include <span>
+#include <optional>
 #include <vector>
 
 #include "report/summary.h"
 #include "stats/bootstrap.h"
+#include "stats/sketch.h"
 
 namespace tlstrata::report {
 
-// The measures of a class; NaN where a row lacks one.
+// Either `values` or `sketches` hold the measures.
 struct Sample {
-  std::array<std::vector<double>, measure_count> values;
+  std::array<std::vector<double>, measure_count> values;  // NaN where a row lacks one
+  std::array<std::optional<stats::Sketch>, measure_count> sketches;
   std::vector<std::size_t> offsets;  // of blocks, as stats::Resampler takes them; {0, n} where rows have no blocks
   bool has_blocks = false;
 
@@ -29,9 +31,6 @@ struct Sample {
   // One figure a block that has any value.
   [[nodiscard]] std::vector<double> block_medians(std::size_t measure) const;
 };
-
-// `members` by block and start.
-Sample make_sample(std::span<const strata::Transaction> rows, std::span<const std::size_t> members);
 
 // What the intervals of a class, and of its comparisons, are read off.
 struct Replicates {
@@ -46,6 +45,7 @@ Replicates replicate(const Sample& sample, std::uint64_t resamples, std::uint64_
 Distribution describe(const Sample& sample, const Replicates& replicates, std::size_t measure);
 // Without intervals.
 Distribution describe(std::vector<double> values);
+Distribution describe(const stats::Sketch& sketch);
 
 struct Side {
   const Sample* sample = nullptr;

@@ -97,6 +97,7 @@ Json class_summary(const ClassSummary& summary) {
   object["early_data"] = summary.rows.early_data;
   object["later_request"] = summary.rows.later_request;
   object["n"] = summary.n();
+  object["quantile_relative_error"] = summary.relative_error;
   object["inverted"] = summary.inverted;
   Json layers;
   for (std::size_t measure = 0; measure < measure_count; ++measure) {

@@ -45,6 +45,10 @@ void note_classes(CellSummary& cell) {
   } else if (main->rows.hrr || main->rows.resumed || main->rows.early_data || main->rows.later_request) {
     cell.notes.push_back(fmt::format("all its complete rows are of {}", describe_class(main->rows)));
   }
+  if (main->relative_error > 0) {
+    cell.notes.push_back(fmt::format("so many rows that quantiles are a sketch's, within {:.1f} % of the exact ones",
+                                     100 * main->relative_error));
+  }
   if (main->rows.boundary == "inferred") {
     cell.notes.emplace_back("boundaries are inferred from record sizes and order, for lack of keys");
   }

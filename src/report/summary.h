@@ -113,7 +113,8 @@ std::string describe_class(const RowClass& rows);
 // The `complete` rows of one class of a cell.
 struct ClassSummary {
   RowClass rows;
-  std::vector<std::size_t> members;  // indices into the rows, by block and start
+  std::uint64_t count = 0;
+  double relative_error = 0;  // of quantiles; 0: they are exact, no sketch's
   std::array<Distribution, measure_count> measures;
   std::array<Distribution, strata::handshake_part_count> handshake_parts;  // without intervals
   std::uint64_t inverted = 0;                // rows with an interval that would have been negative, left absent
@@ -122,7 +123,7 @@ struct ClassSummary {
   std::optional<double> client_handshake_bytes;
   std::optional<double> server_handshake_bytes;
 
-  [[nodiscard]] std::uint64_t n() const { return members.size(); }
+  [[nodiscard]] std::uint64_t n() const { return count; }
 };
 
 struct CellSummary {
@@ -139,6 +140,8 @@ struct CellSummary {
   std::uint64_t later_requests = 0;        // complete rows that are no connection's first
   // The classes of its complete rows, most rows first. Only the first is compared; the cell's figures are its own.
   std::vector<ClassSummary> classes;
+  // The first class's measures, ascending, for plots; empty where they are a sketch's.
+  std::array<std::vector<double>, measure_count> sorted;
   std::vector<std::string> notes;  // mixed groups, wrong group, imbalance: for a person
   std::array<std::optional<Comparison>, measure_count> versus_baseline;
   std::optional<CryptographicShare> cos;
@@ -167,6 +170,7 @@ enum class Grouping : std::uint8_t {
   group,  // rows by selected group; X25519, or else the most frequent, is the baseline
 };
 
+// Where a summary is made of what is at hand; row by row it is made by summary_builder.h.
 struct SummaryInput {
   std::span<const strata::Transaction> rows;
   std::span<const Resource> resources = {};

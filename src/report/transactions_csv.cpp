@@ -61,20 +61,29 @@ std::optional<std::uint16_t> cipher_code(std::string_view text) {
   return found != codes.end() ? std::optional(found->second) : std::nullopt;
 }
 
+void append_version(std::string& out, std::uint16_t version) {
+  const auto known = std::ranges::find(version_names, version, &VersionName::code);
+  if (known != version_names.end()) {
+    out += known->name;
+  } else {
+    out += code_point_text(version);
+  }
+}
+
 void append_connection(std::string& out, const strata::Connection& connection) {
-  append_field(out, tls_version_name(connection.tls_version));
+  append_version(out, connection.tls_version);
   out += ',';
   if (connection.cipher_suite != 0) {
-    out += cipher_suite_name(connection.cipher_suite);
+    append_cipher_suite_name(out, connection.cipher_suite);
   }
   out += ',';
   if (connection.group) {
-    out += group_name(*connection.group);
+    append_group_name(out, *connection.group);
   }
   out += ',';
   for (std::size_t i = 0; i < connection.key_shares.size(); ++i) {
     out += i == 0 ? "" : "+";
-    out += group_name(connection.key_shares[i]);
+    append_group_name(out, connection.key_shares[i]);
   }
   for (const bool flag : {connection.hrr, connection.resumed, connection.early_data}) {
     out += flag ? ",1" : ",0";
@@ -171,12 +180,9 @@ strata::Transaction read_row(CsvReader& reader) {
 }  // namespace
 
 std::string tls_version_name(std::uint16_t version) {
-  for (const VersionName& known : version_names) {
-    if (known.code == version) {
-      return std::string(known.name);
-    }
-  }
-  return code_point_text(version);
+  std::string name;
+  append_version(name, version);
+  return name;
 }
 
 std::string_view transactions_header() {
@@ -192,9 +198,9 @@ void append_transaction(std::string& out, const strata::Transaction& row) {
   out += ',';
   append_number(out, row.request);
   out += ',';
-  out += tcp::to_string(row.connection.client);
+  tcp::append(out, row.connection.client);
   out += ',';
-  out += tcp::to_string(row.connection.server);
+  tcp::append(out, row.connection.server);
   out += ',';
   append_number(out, row.connection.start_ns);
   for (const auto& layer : row.layers) {

@@ -71,7 +71,7 @@ using OutcomeCounts = std::array<std::uint64_t, outcome_count>;
 
 // What holds for a whole connection, the same on each of its rows.
 struct Connection {
-  std::uint64_t number = 0;  // from 1, in order of start within a capture
+  std::uint64_t number = 0;  // from 1, in order of first packets within a capture
   tcp::Endpoint client;
   tcp::Endpoint server;
   Nanos start_ns = 0;                     // first SYN; the first packet where the capture has no SYN
@@ -95,7 +95,6 @@ struct Connection {
 struct Transaction {
   std::string cell;  // of the lab; empty elsewhere
   std::optional<std::uint32_t> block;
-  std::string file;  // the capture, for messages; not a column
   Connection connection;
   std::uint32_t request = 0;  // from 1 within its connection; 0: the connection has no request
   std::array<std::optional<Nanos>, layer_count> layers;

@@ -8,18 +8,31 @@
 
 namespace tlstrata::tcp {
 
-std::string to_string(const Endpoint& endpoint) {
-  std::array<char, INET6_ADDRSTRLEN> text{};
-  const int family = endpoint.is_v6 ? AF_INET6 : AF_INET;
-  inet_ntop(family, endpoint.address.data(), text.data(), text.size());
-  std::string result;
-  result.reserve(56);
+void append(std::string& out, const Endpoint& endpoint) {
+  std::array<char, INET6_ADDRSTRLEN + 8> text{};
+  char* end = text.data();
+  char* const limit = text.data() + text.size();
   if (endpoint.is_v6) {
-    result.append("[").append(text.data()).append("]");
+    inet_ntop(AF_INET6, endpoint.address.data(), text.data() + 1, INET6_ADDRSTRLEN);
+    text[0] = '[';
+    end += std::strlen(text.data());
+    *end++ = ']';
   } else {
-    result.append(text.data());
+    for (std::size_t i = 0; i < 4; ++i) {  // a third of the cost of writing a row, were it inet_ntop's
+      end = std::to_chars(end, limit, endpoint.address[i]).ptr;
+      *end++ = '.';
+    }
+    --end;
   }
-  return result.append(":").append(std::to_string(endpoint.port));
+  *end++ = ':';
+  end = std::to_chars(end, limit, endpoint.port).ptr;
+  out.append(text.data(), end);
+}
+
+std::string to_string(const Endpoint& endpoint) {
+  std::string text;
+  append(text, endpoint);
+  return text;
 }
 
 Result<Endpoint> parse_endpoint(std::string_view text) {

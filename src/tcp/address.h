@@ -14,6 +14,7 @@
 namespace tlstrata::tcp {
 
 std::string to_string(const Endpoint& endpoint);
+void append(std::string& out, const Endpoint& endpoint);
 Result<Endpoint> parse_endpoint(std::string_view text);
 
 }  // namespace tlstrata::tcp

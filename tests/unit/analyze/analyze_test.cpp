@@ -17,10 +17,10 @@ Input input_of(std::vector<std::string> captures, std::vector<std::string> key_l
   return input;
 }
 
-Analysis analysed(const Input& input, unsigned threads = 1) {
+Collected analysed(const Input& input, unsigned threads = 1) {
   Options options;
   options.threads = threads;
-  auto analysis = run(input, options);
+  auto analysis = collect(input, options);
   if (!analysis) {
     ADD_FAILURE() << describe(analysis.error());
     return {};
@@ -96,9 +96,9 @@ TEST(Analyze, SeveralFilesInAnyOrderAreTheMergedOne) {
 TEST(Analyze, AnyNumberOfThreadsGivesTheSameRows) {
   for (const char* name : {"many_parallel.pcap", "loss5.pcap", "chromium_h2.pcap", "any_router_sll1.pcap"}) {
     const Input input = input_of({field_path(name)}, {keys_path(name)});
-    const Analysis one = analysed(input);
+    const Collected one = analysed(input);
     for (unsigned threads = 2; threads <= 4; ++threads) {
-      const Analysis more = analysed(input, threads);
+      const Collected more = analysed(input, threads);
       EXPECT_EQ(texts_of(more.rows), texts_of(one.rows)) << name << " with " << threads;
       EXPECT_EQ(more.counts.packets.tcp, one.counts.packets.tcp);
       EXPECT_EQ(more.counts.packets.no_connection, one.counts.packets.no_connection);
@@ -122,7 +122,7 @@ TEST(Analyze, OneConnectionAcrossTwoFiles) {
 }
 
 TEST(Analyze, RowsComeInOrderOfTheConnectionsStart) {
-  const Analysis analysis =
+  const Collected analysis =
       analysed(input_of({field_path("many_parallel.pcap")}, {keys_path("many_parallel.pcap")}), 2);
   EXPECT_GT(analysis.rows.size(), 30U);
   for (std::size_t i = 1; i < analysis.rows.size(); ++i) {
@@ -135,7 +135,7 @@ TEST(Analyze, RowsComeInOrderOfTheConnectionsStart) {
 
 TEST(Analyze, KeysInsideTheCaptureAreUsed) {
   for (unsigned threads = 1; threads <= 3; ++threads) {
-    const Analysis analysis = analysed(input_of({field_path("embedded.pcapng")}, {}), threads);
+    const Collected analysis = analysed(input_of({field_path("embedded.pcapng")}, {}), threads);
     ASSERT_FALSE(analysis.rows.empty());
     for (const auto& row : analysis.rows) {
       EXPECT_EQ(row.outcome, strata::Outcome::complete);
@@ -164,7 +164,7 @@ TEST(Analyze, ACaptureThatIsCutOffGivesWhatStandsBefore) {
   with_tail.push_back(frames.back());
   const std::string cut = scratch.write("cut.pcap", with_tail);
   std::filesystem::resize_file(cut, std::filesystem::file_size(cut) - 5);
-  const Analysis analysis = analysed(input_of({cut}, {keys_path(name)}));
+  const Collected analysis = analysed(input_of({cut}, {keys_path(name)}));
   EXPECT_EQ(texts_of(analysis.rows), expected);
   EXPECT_TRUE(analysis.counts.file.truncated);
   EXPECT_EQ(analysis.counts.truncated_files, 1U);
@@ -179,7 +179,7 @@ TEST(Analyze, UnusableInputsAreComplaints) {
                                   input_of({good}, {good + ".missing"}),
                                   input_of({scratch.write_text("empty.pcap", "")}, {})};
   for (const Input& input : inputs) {
-    const auto analysis = run(input, {});
+    const auto analysis = collect(input, {});
     ASSERT_FALSE(analysis) << input.captures.back();
     EXPECT_FALSE(analysis.error().where.empty());
     EXPECT_FALSE(analysis.error().remedy.empty());
@@ -189,7 +189,7 @@ TEST(Analyze, UnusableInputsAreComplaints) {
 
 TEST(Analyze, ACaptureWithoutPacketsHasNoRows) {
   const Scratch scratch;
-  const Analysis analysis = analysed(input_of({scratch.write("none.pcap", {})}, {}));
+  const Collected analysis = analysed(input_of({scratch.write("none.pcap", {})}, {}));
   EXPECT_TRUE(analysis.rows.empty());
   EXPECT_EQ(analysis.counts.file.packets, 0U);
 }
@@ -216,9 +216,9 @@ TEST(Analyze, EveryFieldCaptureBalances) {
     ++captures;
     const std::string path = entry.path().string();
     const std::string keys = keys_path(entry.path().filename().string());
-    const Analysis closed = analysed(input_of({path}, {}), 2);
+    const Collected closed = analysed(input_of({path}, {}), 2);
     if (std::filesystem::exists(keys)) {
-      const Analysis open = analysed(input_of({path}, {keys}), 2);
+      const Collected open = analysed(input_of({path}, {keys}), 2);
       EXPECT_EQ(open.counts.connections, closed.counts.connections) << path;
       for (const auto& row : open.rows) {
         Nanos sum = 0;

@@ -66,7 +66,7 @@ inline tls::KeyLog read_keys(const std::string& path) {
   return keys;
 }
 
-// The rows of a capture by one Worker, ordered and numbered as analyze::run does.
+// The rows of a capture by one Worker, numbered as analyze::Analysis does.
 inline Rows rows_of(const std::vector<Frame>& frames, const tls::KeyLog& keys) {
   Worker worker(keys, {});
   std::uint64_t number = 0;
@@ -75,18 +75,16 @@ inline Rows rows_of(const std::vector<Frame>& frames, const tls::KeyLog& keys) {
   }
   worker.finish();
   EXPECT_EQ(worker.counts().sum(), frames.size()) << "a packet without a fate";
-  auto& found = worker.rows();
-  std::ranges::sort(found, {}, [](const Row& row) {
-    return std::tuple(row.transaction.connection.start_ns, row.opened_packet, row.transaction.request);
-  });
+  std::vector<Ended> ended;
+  worker.take(ended);
   Rows rows;
-  std::uint64_t opened = 0;
   std::uint64_t connection = 0;
-  for (Row& row : found) {
-    connection += row.opened_packet != opened ? 1 : 0;
-    opened = row.opened_packet;
-    row.transaction.connection.number = connection;
-    rows.push_back(std::move(row.transaction));
+  for (Ended& each : ended) {
+    ++connection;
+    for (strata::Transaction& row : each.rows) {
+      row.connection.number = connection;
+      rows.push_back(std::move(row));
+    }
   }
   return rows;
 }

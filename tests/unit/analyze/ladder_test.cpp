@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <string>
 
+#include "analyze/analyze.h"
+
 namespace tlstrata::analyze {
 namespace {
 
@@ -15,7 +17,7 @@ Input field(const std::string& name, const std::string& filter = {}) {
 
 TEST(Ladder, DrawsTheConnectionItIsAskedFor) {
   const Input input = field("port_reuse");  // the same 4-tuple three times
-  const auto analysis = run(input, {1, {}});
+  const auto analysis = collect(input, {1, {}});
   ASSERT_TRUE(analysis);
   ASSERT_EQ(analysis->rows.size(), 3U);
   for (const strata::Transaction& row : analysis->rows) {
@@ -43,7 +45,7 @@ TEST(Ladder, DrawsTheConnectionItIsAskedFor) {
 
 TEST(Ladder, ShowsARetryAndWhatEachSideOffered) {
   const Input input = field("hrr_x25519_to_mlkem1024");
-  const auto analysis = run(input, {1, {}});
+  const auto analysis = collect(input, {1, {}});
   ASSERT_TRUE(analysis);
   const auto lines = draw_ladder(input, analysis->rows.front());
   ASSERT_TRUE(lines);
@@ -58,8 +60,8 @@ TEST(Ladder, ShowsARetryAndWhatEachSideOffered) {
 }
 
 TEST(Filter, LeavesPacketsOutAndCountsThem) {
-  const auto all = run(field("many_parallel"), {2, {}});
-  const auto some = run(field("many_parallel", "tcp portrange 50000-50604"), {2, {}});
+  const auto all = collect(field("many_parallel"), {2, {}});
+  const auto some = collect(field("many_parallel", "tcp portrange 50000-50604"), {2, {}});
   ASSERT_TRUE(all);
   ASSERT_TRUE(some);
   EXPECT_GT(some->counts.filtered, 0U);
@@ -69,7 +71,7 @@ TEST(Filter, LeavesPacketsOutAndCountsThem) {
 }
 
 TEST(Filter, WhatIsNoFilterIsAUsageError) {
-  const auto wrong = run(field("many_parallel", "tcp and and"), {1, {}});
+  const auto wrong = collect(field("many_parallel", "tcp and and"), {1, {}});
   ASSERT_FALSE(wrong);
   EXPECT_EQ(wrong.error().exit_code, ExitCode::usage);
 }

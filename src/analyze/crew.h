@@ -1,0 +1,67 @@
+// Passes side by side, their connections put together in the order of one.
+//
+// In:        passes that share the connections of one input out among them.
+// Out:       next(): the connection that comes next; the same sequence for any number of passes.
+// Ownership: owns the passes. A connection holds until the next call.
+// Errors:    none.
+// Threads:   next() from one thread; a single pass runs in it, several on threads of their own. A pass that gets far ahead
+//            waits, so memory is bounded by what one slow connection keeps back.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "analyze/pass.h"
+
+namespace tlstrata::analyze {
+
+class Crew {
+ public:
+  explicit Crew(std::vector<Pass> passes);
+  ~Crew();
+  Crew(const Crew&) = delete;
+  Crew& operator=(const Crew&) = delete;
+  Crew(Crew&&) = delete;
+  Crew& operator=(Crew&&) = delete;
+
+  // Null at the end of the input.
+  Ended* next();
+
+  // Complete once next() has given null.
+  [[nodiscard]] const std::vector<std::unique_ptr<Pass>>& passes() const { return passes_; }
+
+ private:
+  static constexpr std::uint64_t at_end = std::numeric_limits<std::uint64_t>::max();
+
+  // What a pass has handed over. `given` and `watermark` are guarded by mutex_, the rest is next()'s own.
+  struct Lane {
+    std::vector<Ended> given;
+    std::uint64_t watermark = 0;  // nothing comes that began before this packet
+    std::condition_variable room;
+    std::vector<Ended> taken;
+    std::size_t position = 0;           // in `taken`
+    std::uint64_t known_watermark = 0;  // of what is behind `taken`
+
+    [[nodiscard]] bool has_head() const { return position < taken.size(); }
+    [[nodiscard]] std::uint64_t head() const { return taken[position].opened_packet; }
+  };
+
+  Ended* next_of_one();
+  void work(std::size_t index, const std::stop_token& stop);
+  bool give(Lane& lane, std::vector<Ended>& batch, std::uint64_t watermark, const std::stop_token& stop);
+  void refill();
+
+  std::vector<std::unique_ptr<Pass>> passes_;
+  std::vector<std::unique_ptr<Lane>> lanes_;
+  bool ended_ = false;  // of a single pass
+  std::mutex mutex_;
+  std::condition_variable something_;
+  std::vector<std::jthread> threads_;  // last: they end before what they use
+};
+
+}  // namespace tlstrata::analyze

@@ -1,0 +1,136 @@
+#include "report/kept_rows.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "stats/describe.h"
+
+namespace tlstrata::report {
+namespace {
+
+constexpr double absent = std::numeric_limits<double>::quiet_NaN();
+
+template <typename Number>
+double number(const std::optional<Number>& value) {
+  return value ? static_cast<double>(*value) : absent;
+}
+
+Distribution distribution_of(const Series& series) {
+  if (series.sketch()) {
+    return report::describe(*series.sketch());
+  }
+  std::vector<double> present;
+  present.reserve(series.values().size());
+  std::copy_if(series.values().begin(), series.values().end(), std::back_inserter(present),
+               [](double value) { return !std::isnan(value); });
+  return report::describe(std::move(present));
+}
+
+std::optional<double> median(const Series& series) {
+  const Distribution distribution = distribution_of(series);
+  return distribution.n == 0 ? std::nullopt : std::optional(distribution.p50.value);
+}
+
+}  // namespace
+
+void Series::add(double value) {
+  if (!sketch_) {
+    values_.push_back(value);
+  } else if (!std::isnan(value)) {
+    sketch_->add(value);
+  }
+}
+
+void Series::condense() {
+  if (sketch_) {
+    return;
+  }
+  sketch_.emplace();
+  for (const double value : std::exchange(values_, {})) {
+    if (!std::isnan(value)) {
+      sketch_->add(value);
+    }
+  }
+}
+
+void KeptRows::add(const strata::Transaction& row) {
+  ++n_;
+  inverted_ += row.inverted ? 1U : 0U;
+  for (std::size_t layer = 0; layer < strata::layer_count; ++layer) {
+    measures_[layer].add(number(row.layers[layer]));
+  }
+  measures_[total_measure].add(number(row.total_ns));
+  for (std::size_t part = 0; part < parts_.size(); ++part) {
+    parts_[part].add(number(row.handshake_parts[part]));
+  }
+  const strata::Connection& connection = row.connection;
+  bytes_[0].add(number(connection.client_hello_bytes));
+  bytes_[1].add(number(connection.server_flight_bytes));
+  bytes_[2].add(number(connection.client_handshake_bytes));
+  bytes_[3].add(number(connection.server_handshake_bytes));
+  has_blocks_ = has_blocks_ && row.block.has_value();
+  if (has_blocks_) {
+    const Nanos time_ns = row.request > 1 && row.request_ns ? *row.request_ns : connection.start_ns;
+    places_.push_back({*row.block, time_ns, connection.number, row.request});
+  }
+}
+
+void KeptRows::condense() {
+  for (Series& series : measures_) {
+    series.condense();
+  }
+  for (Series& series : parts_) {
+    series.condense();
+  }
+  for (Series& series : bytes_) {
+    series.condense();
+  }
+}
+
+void KeptRows::describe(ClassSummary& summary) const {
+  summary.count = n_;
+  summary.inverted = inverted_;
+  summary.relative_error = condensed() ? stats::Sketch::relative_error : 0;
+  for (std::size_t part = 0; part < parts_.size(); ++part) {
+    summary.handshake_parts[part] = distribution_of(parts_[part]);
+  }
+  summary.client_hello_bytes = median(bytes_[0]);
+  summary.server_flight_bytes = median(bytes_[1]);
+  summary.client_handshake_bytes = median(bytes_[2]);
+  summary.server_handshake_bytes = median(bytes_[3]);
+}
+
+Sample KeptRows::sample() {
+  Sample sample;
+  sample.has_blocks = has_blocks_ && n_ != 0 && !condensed();
+  std::vector<std::size_t> order(sample.has_blocks ? places_.size() : 0);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return places_[a] < places_[b]; });
+  for (std::size_t measure = 0; measure < measure_count; ++measure) {
+    sample.sketches[measure] = measures_[measure].sketch();
+    std::vector<double>& values = measures_[measure].values();
+    if (!sample.has_blocks) {
+      sample.values[measure] = std::move(values);
+      continue;
+    }
+    sample.values[measure].reserve(values.size());
+    for (const std::size_t place : order) {
+      sample.values[measure].push_back(values[place]);
+    }
+  }
+  sample.offsets.push_back(0);
+  for (std::size_t i = 1; i < order.size(); ++i) {
+    if (places_[order[i]].block != places_[order[i - 1]].block) {
+      sample.offsets.push_back(i);
+    }
+  }
+  if (n_ != 0) {
+    sample.offsets.push_back(sample.values[0].size());
+  }
+  return sample;
+}
+
+}  // namespace tlstrata::report
