@@ -157,19 +157,14 @@ std::string alert_name(std::uint8_t description) {
   return found != alerts.end() ? std::string(found->name) : fmt::format("alert {}", description);
 }
 
-void append_group_name(std::string& out, std::uint16_t code) {
+std::string_view known_group_name(std::uint16_t code) {
   const auto found = std::ranges::lower_bound(groups, code, {}, &NamedGroup::code);
-  if (found != groups.end() && found->code == code) {
-    out += found->name;
-  } else {
-    out += code_point_text(code);
-  }
+  return found != groups.end() && found->code == code ? found->name : std::string_view{};
 }
 
 std::string group_name(std::uint16_t code) {
-  std::string name;
-  append_group_name(name, code);
-  return name;
+  const std::string_view known = known_group_name(code);
+  return known.empty() ? code_point_text(code) : std::string(known);
 }
 
 std::optional<std::uint16_t> group_code_point(std::string_view text) {

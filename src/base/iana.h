@@ -27,7 +27,8 @@ std::span<const NamedGroup> named_groups();
 
 // "X25519MLKEM768"; "0x1a2b" where the code point has no name.
 std::string group_name(std::uint16_t code);
-void append_group_name(std::string& out, std::uint16_t code);
+// The same without a copy; empty where the code point has no name.
+std::string_view known_group_name(std::uint16_t code);
 
 // A group by its name or one of its other names (P-256, prime256v1, kyber...), in any case, or by code point, decimal
 // or with 0x. Any code point is one, whether it has a name or not.
@@ -35,7 +36,7 @@ std::optional<std::uint16_t> group_code_point(std::string_view text);
 
 // "TLS_AES_128_GCM_SHA256"; "0x1a2b" where the code point has no name.
 std::string cipher_suite_name(std::uint16_t code);
-void append_cipher_suite_name(std::string& out, std::uint16_t code);
+std::string_view known_cipher_suite_name(std::uint16_t code);
 
 // "handshake_failure", "certificate_required"; "alert 99" where the description has no name. RFC 8446 section 6 and
 // IANA's registry of alerts.

@@ -376,19 +376,14 @@ static_assert(std::ranges::is_sorted(suites, {}, &CipherSuite::code));
 
 }  // namespace
 
-void append_cipher_suite_name(std::string& out, std::uint16_t code) {
+std::string_view known_cipher_suite_name(std::uint16_t code) {
   const auto found = std::ranges::lower_bound(suites, code, {}, &CipherSuite::code);
-  if (found != suites.end() && found->code == code) {
-    out += found->name;
-  } else {
-    out += code_point_text(code);
-  }
+  return found != suites.end() && found->code == code ? found->name : std::string_view{};
 }
 
 std::string cipher_suite_name(std::uint16_t code) {
-  std::string name;
-  append_cipher_suite_name(name, code);
-  return name;
+  const std::string_view known = known_cipher_suite_name(code);
+  return known.empty() ? code_point_text(code) : std::string(known);
 }
 
 }  // namespace tlstrata

@@ -171,18 +171,20 @@ Distribution describe(std::vector<double> values) {
   if (values.empty()) {
     return result;
   }
-  std::sort(values.begin(), values.end());
-  result.min = values.front();
-  result.max = values.back();
-  result.p50.value = stats::quantile(values, 0.5);
-  result.p90.value = stats::quantile(values, 0.9);
-  result.p95.value = stats::quantile(values, 0.95);
-  result.p99.value = stats::quantile(values, 0.99);
-  if (values.size() >= stats::p999_least_n) {
-    result.p999 = stats::quantile(values, 0.999);
-  }
   result.mean.value = stats::mean(values);
   result.sd = stats::sd(values);
+  static constexpr std::array probabilities{0.0, 0.5, 0.9, 0.95, 0.99, 0.999, 1.0};
+  std::array<double, probabilities.size()> quantiles{};
+  stats::quantiles_of(values, probabilities, quantiles);
+  result.min = quantiles[0];
+  result.p50.value = quantiles[1];
+  result.p90.value = quantiles[2];
+  result.p95.value = quantiles[3];
+  result.p99.value = quantiles[4];
+  if (values.size() >= stats::p999_least_n) {
+    result.p999 = quantiles[5];
+  }
+  result.max = quantiles[6];
   return result;
 }
 

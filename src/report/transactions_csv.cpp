@@ -61,39 +61,75 @@ std::optional<std::uint16_t> cipher_code(std::string_view text) {
   return found != codes.end() ? std::optional(found->second) : std::nullopt;
 }
 
-void append_version(std::string& out, std::uint16_t version) {
-  const auto known = std::ranges::find(version_names, version, &VersionName::code);
-  if (known != version_names.end()) {
-    out += known->name;
-  } else {
-    out += code_point_text(version);
+// Writes fields one after the other into memory that is large enough: a row has forty, and a string's own bookkeeping
+// for each would cost as much as the numbers.
+class Cursor {
+ public:
+  explicit Cursor(char* at) : at_(at) {}
+
+  void raw(char c) { *at_++ = c; }
+  void raw(std::string_view text) { at_ = std::copy(text.begin(), text.end(), at_); }
+  void comma() { raw(','); }
+  template <std::integral T>
+  void number(T value) {
+    at_ = std::to_chars(at_, at_ + 24, value).ptr;
   }
+  template <std::integral T>
+  void number(const std::optional<T>& value) {
+    if (value) {
+      number(*value);
+    }
+  }
+  void name(std::string_view known, std::uint16_t code) { known.empty() ? raw(code_point_text(code)) : raw(known); }
+  void endpoint(const tcp::Endpoint& endpoint) { at_ = tcp::write(at_, endpoint); }
+  [[nodiscard]] char* at() const { return at_; }
+
+ private:
+  char* at_;
+};
+
+// Text from outside, ready to stand in a field; `kept` holds it where it had to be changed.
+std::string_view safe_field(std::string_view hostile, std::string& kept) {
+  if (hostile.empty()) {
+    return hostile;
+  }
+  append_field(kept, hostile);
+  return kept;
 }
 
-void append_connection(std::string& out, const strata::Connection& connection) {
-  append_version(out, connection.tls_version);
-  out += ',';
+std::string_view known_version_name(std::uint16_t version) {
+  const auto known = std::ranges::find(version_names, version, &VersionName::code);
+  return known == version_names.end() ? std::string_view{} : known->name;
+}
+
+void write_connection(Cursor& cursor, const strata::Connection& connection, std::string_view alpn) {
+  if (connection.tls_version != 0) {
+    cursor.name(known_version_name(connection.tls_version), connection.tls_version);
+  }
+  cursor.comma();
   if (connection.cipher_suite != 0) {
-    append_cipher_suite_name(out, connection.cipher_suite);
+    cursor.name(known_cipher_suite_name(connection.cipher_suite), connection.cipher_suite);
   }
-  out += ',';
+  cursor.comma();
   if (connection.group) {
-    append_group_name(out, *connection.group);
+    cursor.name(known_group_name(*connection.group), *connection.group);
   }
-  out += ',';
+  cursor.comma();
   for (std::size_t i = 0; i < connection.key_shares.size(); ++i) {
-    out += i == 0 ? "" : "+";
-    append_group_name(out, connection.key_shares[i]);
+    if (i != 0) {
+      cursor.raw('+');
+    }
+    cursor.name(known_group_name(connection.key_shares[i]), connection.key_shares[i]);
   }
   for (const bool flag : {connection.hrr, connection.resumed, connection.early_data}) {
-    out += flag ? ",1" : ",0";
+    cursor.raw(flag ? ",1" : ",0");
   }
-  out += ',';
-  append_field(out, connection.alpn);
+  cursor.comma();
+  cursor.raw(alpn);
   for (const auto& bytes : {connection.client_hello_bytes, connection.server_flight_bytes,
                             connection.client_handshake_bytes, connection.server_handshake_bytes}) {
-    out += ',';
-    append_number(out, bytes);
+    cursor.comma();
+    cursor.number(bytes);
   }
 }
 
@@ -180,9 +216,8 @@ strata::Transaction read_row(CsvReader& reader) {
 }  // namespace
 
 std::string tls_version_name(std::uint16_t version) {
-  std::string name;
-  append_version(name, version);
-  return name;
+  const std::string_view known = known_version_name(version);
+  return known.empty() && version != 0 ? code_point_text(version) : std::string(known);
 }
 
 std::string_view transactions_header() {
@@ -190,46 +225,59 @@ std::string_view transactions_header() {
 }
 
 void append_transaction(std::string& out, const strata::Transaction& row) {
-  append_field(out, row.cell);
-  out += ',';
-  append_number(out, row.block);
-  out += ',';
-  append_number(out, row.connection.number);
-  out += ',';
-  append_number(out, row.request);
-  out += ',';
-  tcp::append(out, row.connection.client);
-  out += ',';
-  tcp::append(out, row.connection.server);
-  out += ',';
-  append_number(out, row.connection.start_ns);
-  for (const auto& layer : row.layers) {
-    out += ',';
-    append_number(out, layer);
-  }
-  out += ',';
-  append_number(out, row.total_ns);
-  out += ',';
-  append_number(out, row.last_byte_ns);
-  out += ',';
-  out += strata::name(row.outcome);
-  out += ',';
-  out += strata::name(row.boundary);
-  out += ',';
-  append_connection(out, row.connection);
-  out += ',';
-  append_field(out, row.method);
-  out += ',';
-  append_number(out, row.status);
-  for (const auto& part : row.handshake_parts) {
-    out += ',';
-    append_number(out, part);
-  }
-  out += ',';
-  append_number(out, row.request_ns);
-  out += ',';
-  append_number(out, row.client_hello_complete_ns);
-  out += row.inverted ? ",1\n" : ",0\n";
+  std::array<std::string, 3> kept;
+  const std::string_view cell = safe_field(row.cell, kept[0]);
+  const std::string_view alpn = safe_field(row.connection.alpn, kept[1]);
+  const std::string_view method = safe_field(row.method, kept[2]);
+  constexpr std::size_t longest_rest = 40 * 24 + 2 * tcp::longest_endpoint + 128;
+  constexpr std::size_t longest_group = 32;
+  const std::size_t most =
+      longest_rest + cell.size() + alpn.size() + method.size() + longest_group * (row.connection.key_shares.size() + 1);
+  const std::size_t before = out.size();
+  out.resize_and_overwrite(before + most, [&](char* text, std::size_t) {
+    Cursor cursor(text + before);
+    cursor.raw(cell);
+    cursor.comma();
+    cursor.number(row.block);
+    cursor.comma();
+    cursor.number(row.connection.number);
+    cursor.comma();
+    cursor.number(row.request);
+    cursor.comma();
+    cursor.endpoint(row.connection.client);
+    cursor.comma();
+    cursor.endpoint(row.connection.server);
+    cursor.comma();
+    cursor.number(row.connection.start_ns);
+    for (const auto& layer : row.layers) {
+      cursor.comma();
+      cursor.number(layer);
+    }
+    cursor.comma();
+    cursor.number(row.total_ns);
+    cursor.comma();
+    cursor.number(row.last_byte_ns);
+    cursor.comma();
+    cursor.raw(strata::name(row.outcome));
+    cursor.comma();
+    cursor.raw(strata::name(row.boundary));
+    cursor.comma();
+    write_connection(cursor, row.connection, alpn);
+    cursor.comma();
+    cursor.raw(method);
+    cursor.comma();
+    cursor.number(row.status);
+    for (const auto& part : row.handshake_parts) {
+      cursor.comma();
+      cursor.number(part);
+    }
+    cursor.comma();
+    cursor.number(row.request_ns);
+    cursor.comma();
+    cursor.number(row.client_hello_complete_ns);
+    cursor.raw(row.inverted ? ",1\n" : ",0\n");
+    return static_cast<std::size_t>(cursor.at() - text);
+  });
 }
 
 Checked<TransactionsWriter> TransactionsWriter::open(const std::filesystem::path& path) {

@@ -29,6 +29,27 @@ double quantile_of(std::span<double> sample, double probability) {
   return *at + place.fraction * (above - *at);
 }
 
+void quantiles_of(std::span<double> sample, std::span<const double> probabilities, std::span<double> quantiles) {
+  auto unknown = sample.begin();  // before it everything is in its place
+  for (std::size_t i = 0; i < probabilities.size(); ++i) {
+    const QuantilePlace place = quantile_place(sample.size(), probabilities[i]);
+    const auto at = sample.begin() + static_cast<std::ptrdiff_t>(place.low);
+    if (at >= unknown) {
+      std::nth_element(unknown, at, sample.end());
+      unknown = std::next(at);
+    }
+    quantiles[i] = *at;
+    if (place.fraction > 0) {
+      const auto above = std::next(at);
+      if (above >= unknown) {
+        std::iter_swap(above, std::min_element(unknown, sample.end()));
+        unknown = std::next(above);
+      }
+      quantiles[i] += place.fraction * (*above - *at);
+    }
+  }
+}
+
 double median_of(std::span<double> sample) {
   return quantile_of(sample, 0.5);
 }

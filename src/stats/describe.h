@@ -27,6 +27,8 @@ double quantile(std::span<const double> sorted, double probability);
 // The same of an unsorted sample, by selection; reorders it.
 double quantile_of(std::span<double> sample, double probability);
 double median_of(std::span<double> sample);
+// Several at once, for ascending probabilities; each narrows where the next is looked for.
+void quantiles_of(std::span<double> sample, std::span<const double> probabilities, std::span<double> quantiles);
 
 double mean(std::span<const double> sample);               // of a sample that is not empty
 std::optional<double> sd(std::span<const double> sample);  // divisor n - 1; n >= 2

@@ -8,31 +8,27 @@
 
 namespace tlstrata::tcp {
 
-void append(std::string& out, const Endpoint& endpoint) {
-  std::array<char, INET6_ADDRSTRLEN + 8> text{};
-  char* end = text.data();
-  char* const limit = text.data() + text.size();
+char* write(char* out, const Endpoint& endpoint) {
+  char* const limit = out + longest_endpoint;
   if (endpoint.is_v6) {
-    inet_ntop(AF_INET6, endpoint.address.data(), text.data() + 1, INET6_ADDRSTRLEN);
-    text[0] = '[';
-    end += std::strlen(text.data());
-    *end++ = ']';
+    *out++ = '[';
+    inet_ntop(AF_INET6, endpoint.address.data(), out, INET6_ADDRSTRLEN);
+    out += std::strlen(out);
+    *out++ = ']';
   } else {
-    for (std::size_t i = 0; i < 4; ++i) {  // a third of the cost of writing a row, were it inet_ntop's
-      end = std::to_chars(end, limit, endpoint.address[i]).ptr;
-      *end++ = '.';
+    for (std::size_t i = 0; i < 4; ++i) {  // inet_ntop's would be a third of the cost of writing a row
+      out = std::to_chars(out, limit, endpoint.address[i]).ptr;
+      *out++ = '.';
     }
-    --end;
+    --out;
   }
-  *end++ = ':';
-  end = std::to_chars(end, limit, endpoint.port).ptr;
-  out.append(text.data(), end);
+  *out++ = ':';
+  return std::to_chars(out, limit, endpoint.port).ptr;
 }
 
 std::string to_string(const Endpoint& endpoint) {
-  std::string text;
-  append(text, endpoint);
-  return text;
+  std::array<char, longest_endpoint> text{};
+  return {text.data(), write(text.data(), endpoint)};
 }
 
 Result<Endpoint> parse_endpoint(std::string_view text) {

@@ -5,6 +5,7 @@
 // Errors:  malformed for anything else.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -14,7 +15,9 @@
 namespace tlstrata::tcp {
 
 std::string to_string(const Endpoint& endpoint);
-void append(std::string& out, const Endpoint& endpoint);
+// The same into memory of the caller's, `longest_endpoint` bytes; returns the end.
+inline constexpr std::size_t longest_endpoint = 56;
+char* write(char* out, const Endpoint& endpoint);
 Result<Endpoint> parse_endpoint(std::string_view text);
 
 }  // namespace tlstrata::tcp

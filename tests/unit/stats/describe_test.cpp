@@ -53,6 +53,24 @@ TEST(Quantile, BySelectionEqualsByFullSort) {
   }
 }
 
+TEST(Quantiles, SeveralAtOnceAreEachOnItsOwn) {
+  Random random(12);
+  constexpr std::array probabilities{0.0, 0.001, 0.5, 0.5, 0.501, 0.9, 0.99, 0.999, 1.0};
+  for (const std::size_t n : {1U, 2U, 3U, 10U, 101U, 5000U}) {
+    std::vector<double> sample;
+    for (std::size_t i = 0; i < n; ++i) {
+      sample.push_back(static_cast<double>(random.below(n)));
+    }
+    std::vector<double> sorted = sample;
+    std::sort(sorted.begin(), sorted.end());
+    std::array<double, probabilities.size()> quantiles{};
+    quantiles_of(sample, probabilities, quantiles);
+    for (std::size_t i = 0; i < probabilities.size(); ++i) {
+      EXPECT_DOUBLE_EQ(quantiles[i], quantile(sorted, probabilities[i])) << "n " << n << ", p " << probabilities[i];
+    }
+  }
+}
+
 TEST(Quantile, LiesBetweenItsNeighboursAndNeverFalls) {
   Random random(2);
   for (int trial = 0; trial < 100; ++trial) {
