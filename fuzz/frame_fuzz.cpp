@@ -14,7 +14,8 @@ using tcp::Segment;
 constexpr capture::LinkType links[] = {
     capture::LinkType::ethernet,   capture::LinkType::raw,           capture::LinkType::linux_sll,
     capture::LinkType::linux_sll2, capture::LinkType::null_loopback, capture::LinkType::ppp,
-    capture::LinkType::pppoe,      capture::LinkType::loop,          static_cast<capture::LinkType>(147)};
+    capture::LinkType::pppoe,      capture::LinkType::loop,          static_cast<capture::LinkType>(147),
+    capture::LinkType::nflog};
 
 bool lies_in(View inner, View outer) {
   return inner.empty() || (inner.data() >= outer.data() && inner.data() + inner.size() <= outer.data() + outer.size());
@@ -41,6 +42,26 @@ void check_cut(const capture::Packet& whole, const Segment& segment, std::size_t
     require(std::ranges::equal(cut.payload, segment.payload.first(cut.payload.size())),
             "a cut packet's payload is the whole one's beginning");
   }
+}
+
+// Plain frames are read in one go, others header by header: a provider's tag, which is never plain, must not change what
+// the frame says.
+void check_tagged(const capture::Packet& plain, const Segment& segment) {
+  Bytes bytes(plain.data.begin(), plain.data.begin() + 12);
+  bytes.insert(bytes.end(), {0x88, 0xA8, 0x00, 0x05});
+  bytes.insert(bytes.end(), plain.data.begin() + 12, plain.data.end());
+  capture::Packet packet = plain;
+  packet.data = bytes;
+  packet.original_length += 4;
+  tcp::FrameDecoder decoder;
+  Segment tagged;
+  const Fate fate = decoder.decode(packet, tagged);
+  if (fate == Fate::malformed || fate == Fate::fragment_kept) {
+    return;  // one header too many, or the end of a datagram whose beginning this decoder never saw
+  }
+  require(fate == Fate::tcp, "a tag changes no fate");
+  require(same_numbers(tagged, segment), "a tag changes no numbers");
+  require(std::ranges::equal(tagged.payload, segment.payload), "a tag changes no payload");
 }
 
 }  // namespace
@@ -72,6 +93,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(same_numbers(segment, twin_segment), "the same packets say the same");
     require(std::ranges::equal(segment.payload, twin_segment.payload), "the same packets carry the same");
     require(segment.payload.size() <= segment.payload_length, "no more was captured than was sent");
+    if (packet.link == capture::LinkType::ethernet && lies_in(segment.payload, bytes)) {
+      check_tagged(packet, segment);
+    }
     if (lies_in(segment.payload, bytes) && beyond == 0) {
       check_cut(packet, segment, bytes.empty() ? 0 : kind * std::size_t{7} % bytes.size());
     }

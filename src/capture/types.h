@@ -27,6 +27,7 @@ enum class LinkType : std::uint16_t {
   linux_sll = 113,  // Linux cooked v1
   ipv4 = 228,
   ipv6 = 229,
+  nflog = 239,       // Linux netfilter log
   linux_sll2 = 276,  // Linux cooked v2
 };
 

@@ -1,227 +1,208 @@
 #include "tcp/connections.h"
 
 #include <algorithm>
-#include <cstring>
+#include <array>
 
 namespace tlstrata::tcp {
 namespace {
 
 constexpr Nanos sweep_every_ns = 10 * nanos_per_second;
-constexpr std::size_t most_remembered = 1U << 16U;
 
-std::uint64_t mix(std::uint64_t state, std::uint64_t word) {
-  state = (state ^ word) * 0x9E3779B97F4A7C15ULL;
-  return state ^ (state >> 29U);
+// Where each Fate is counted; a segment's own counter is chosen later, by what its connection says.
+std::uint64_t PacketCounts::* counter_of(Fate fate) {
+  static constexpr std::array counters{
+      &PacketCounts::tcp,
+      &PacketCounts::not_ip,
+      &PacketCounts::not_tcp,
+      &PacketCounts::quic,
+      &PacketCounts::dtls,
+      &PacketCounts::fragments,
+      &PacketCounts::fragments_dropped,
+      &PacketCounts::malformed,
+      &PacketCounts::cut_headers,
+      &PacketCounts::unsupported_link,
+  };
+  static_assert(counters.size() == static_cast<std::size_t>(Fate::unsupported_link) + 1);
+  return counters[static_cast<std::size_t>(fate)];
 }
 
-std::uint64_t mix(std::uint64_t state, const Endpoint& endpoint) {
-  std::array<std::uint64_t, 2> words{};
-  std::memcpy(words.data(), endpoint.address.data(), endpoint.address.size());
-  state = mix(state, words[0]);
-  if (endpoint.is_v6) {
-    state = mix(state, words[1]);
-  }
-  return mix(state, endpoint.port);
+// Deals by the upper half of the hash: the table of each worker uses the lower one.
+std::uint32_t owner_of(std::uint64_t hash, std::uint32_t workers) {
+  return static_cast<std::uint32_t>(((hash >> 32U) * workers) >> 32U);
+}
+
+// Index into Flow::syn_sequence.
+std::size_t end_of(const Connection& connection, Side side) {
+  return (side == Side::a) == connection.a_is_low ? 0 : 1;
 }
 
 }  // namespace
 
-std::size_t Connections::TupleHash::operator()(const Tuple& tuple) const {
-  return mix(mix(0x51ED270B0B4A1F33ULL, tuple.low), tuple.high);
-}
+Connections::Connections(Share share, Limits limits, std::uint64_t seed)
+    : share_(share), limits_(limits), flows_(seed) {}
 
-Connections::Connections(Share share, Limits limits) : share_(share), limits_(limits) {}
-
-const Traffic& Connections::traffic(ConnectionId id, Side side) const {
-  return slots_[id]->streams[index(side)].traffic;
-}
-
-void Connections::count(Fate fate) {
-  switch (fate) {
-    case Fate::tcp:
-      ++counts_.tcp;
-      break;
-    case Fate::not_ip:
-      ++counts_.not_ip;
-      break;
-    case Fate::not_tcp:
-      ++counts_.not_tcp;
-      break;
-    case Fate::udp_quic:
-      ++counts_.quic;
-      break;
-    case Fate::udp_dtls:
-      ++counts_.dtls;
-      break;
-    case Fate::fragment_kept:
-      ++counts_.fragments;
-      break;
-    case Fate::fragment_dropped:
-      ++counts_.fragments_dropped;
-      break;
-    case Fate::malformed:
-      ++counts_.malformed;
-      break;
-    case Fate::cut_header:
-      ++counts_.cut_headers;
-      break;
-    case Fate::unsupported_link:
-      ++counts_.unsupported_link;
-      break;
-  }
-}
-
-void Connections::feed(const capture::Packet& packet) {
+// Everything that events of the step before pointed to may go now.
+void Connections::begin_step() {
   events_.clear();
   next_event_ = 0;
   for (const ConnectionId id : closing_) {
-    slots_[id].reset();
-    free_.push_back(id);
+    pool_.give_back(id);
   }
   closing_.clear();
-  if (closed_.size() > most_remembered) {
-    forget(now_ns_);  // a crowd that comes and goes between two sweeps
-  }
+}
 
+void Connections::feed(const capture::Packet& packet) {
+  begin_step();
+  finishing_ = false;
   const Stamp stamp{packet.time_ns, packet.number};
   last_stamp_ = stamp;
   if (packet.time_ns > now_ns_) {
     now_ns_ = packet.time_ns;
     if (now_ns_ >= next_sweep_ns_) {
-      sweep(now_ns_);
-      next_sweep_ns_ = now_ns_ + sweep_every_ns;
+      sweep();
     }
   }
   Segment segment;
   const Fate fate = decoder_.decode(packet, segment);
-  if (fate == Fate::tcp) {
+  if (fate == Fate::tcp) [[likely]] {
     take(segment, stamp);
   } else {
-    count(fate);
+    ++(counts_.*counter_of(fate));
   }
 }
 
-Result<std::optional<Event>> Connections::next() {
-  if (next_event_ == events_.size()) {
-    return std::optional<Event>{};
-  }
-  return events_[next_event_++];
-}
-
-void Connections::push(EventKind kind, ConnectionId id, Side side, Stamp stamp) {
-  Event event;
+Event& Connections::push(EventKind kind, ConnectionId id, Side side, Stamp stamp) {
+  Event& event = events_.emplace_back();
   event.kind = kind;
   event.side = side;
   event.connection = id;
   event.first = stamp;
   event.in_order = stamp;
-  events_.push_back(event);
-}
-
-// A SYN, or a SYN-ACK of a handshake whose SYN was not captured, with another sequence number than the one remembered.
-bool Connections::is_new_generation(const Entry& entry, const Tuple& tuple, const Segment& segment) const {
-  const std::size_t sender = segment.source == tuple.low ? 0 : 1;
-  const auto& known = entry.syn_sequence[sender];
-  if (!segment.has(flag::syn)) {
-    return false;
-  }
-  if (segment.has(flag::ack)) {
-    // A second SYN-ACK with another number is an injected or a confused one, unless the connection is over.
-    return !entry.open && known != segment.sequence;
-  }
-  if (!known && entry.open) {
-    // The SYN that an earlier captured SYN-ACK answers, in the wrong order.
-    const Connection& connection = *slots_[*entry.open];
-    const Side side = segment.source == connection.endpoints.side[0] ? Side::a : Side::b;
-    return !connection.streams[index(side)].starts_at(segment.sequence + 1);
-  }
-  return known != segment.sequence;
+  return event;
 }
 
 void Connections::take(const Segment& segment, Stamp stamp) {
-  const bool source_is_low = segment.source < segment.destination;
-  const Tuple tuple =
-      source_is_low ? Tuple{segment.source, segment.destination} : Tuple{segment.destination, segment.source};
-  if (share_.workers > 1 && TupleHash{}(tuple) % share_.workers != share_.worker) {
+  const Route route = Route::of(segment.source, segment.destination);
+  const std::uint64_t hash = flows_.hash(route.tuple);
+  if (share_.workers > 1 && owner_of(hash, share_.workers) != share_.worker) {
     ++counts_.other_connections;
     return;
   }
-  auto found = entries_.find(tuple);
-  const bool opens = segment.has(flag::syn) || segment.payload_length != 0;
-  if (found == entries_.end()) {
-    if (!opens || segment.has(flag::rst)) {
+  const FlowIndex index = flows_.find(route.tuple, hash);
+  if (index != no_id && flows_[index].open != no_id && !segment.has(flag::syn)) [[likely]] {
+    const ConnectionId id = flows_[index].open;
+    ++counts_.tcp;
+    take_in(id, route.from_low == pool_[id].a_is_low ? Side::a : Side::b, segment, stamp);
+    return;
+  }
+  take_unusual(route, hash, index, segment, stamp);
+}
+
+// What opens a connection, or comes when it is over.
+void Connections::take_unusual(const Route& route, std::uint64_t hash, FlowIndex index, const Segment& segment,
+                               Stamp stamp) {
+  if (index != no_id && flows_[index].open == no_id && expired(flows_[index])) {
+    closed_.remove(flows_, index);
+    flows_.erase(index);
+    index = no_id;
+  }
+  if (index == no_id) {
+    index = open_first(route, hash, segment, stamp);
+    if (index == no_id) {
       ++counts_.no_connection;
       return;
     }
-    found = entries_.try_emplace(tuple).first;
-    found->second.open = open(tuple, segment, stamp, 0);
-  } else if (is_new_generation(found->second, tuple, segment)) {
-    if (found->second.open) {
-      close(*found->second.open, CloseReason::reused, stamp);
+  } else if (is_new_generation(flows_[index], route.from_low, segment)) {
+    if (flows_[index].open != no_id) {
+      close(flows_[index].open, CloseReason::reused, stamp);
     }
-    ++found->second.generation;
-    found->second.syn_sequence = {};
-    found->second.open = open(tuple, segment, stamp, found->second.generation);
-  } else if (!found->second.open) {
+    closed_.remove(flows_, index);
+    ++flows_[index].generation;
+    flows_[index].syn_sequence = {};
+    open(index, route.from_low, segment, stamp);
+  } else if (flows_[index].open == no_id) {
     ++counts_.late;
     return;
   }
+  Flow& flow = flows_[index];
   if (segment.has(flag::syn)) {
-    auto& known = found->second.syn_sequence[segment.source == tuple.low ? 0 : 1];
+    auto& known = flow.syn_sequence[route.from_low ? 0 : 1];
     if (!known) {
       known = segment.sequence;
     }
   }
   ++counts_.tcp;
-  take_in(*found->second.open, segment, stamp);
+  take_in(flow.open, route.from_low == pool_[flow.open].a_is_low ? Side::a : Side::b, segment, stamp);
 }
 
-ConnectionId Connections::open(const Tuple& tuple, const Segment& segment, Stamp stamp, std::uint32_t generation) {
-  ConnectionId id = 0;
-  if (free_.empty()) {
-    id = static_cast<ConnectionId>(slots_.size());
-    slots_.emplace_back();
-  } else {
-    id = free_.back();
-    free_.pop_back();
+// no_id: the segment opens nothing.
+FlowIndex Connections::open_first(const Route& route, std::uint64_t hash, const Segment& segment, Stamp stamp) {
+  const bool opens = segment.has(flag::syn) || segment.payload_length != 0;
+  if (!opens || segment.has(flag::rst)) {
+    return no_id;
   }
-  slots_[id] = std::make_unique<Connection>();
-  Connection& connection = *slots_[id];
-  connection.tuple = tuple;
+  const FlowIndex index = flows_.insert(route.tuple, hash);
+  open(index, route.from_low, segment, stamp);
+  return index;
+}
+
+// A SYN, or a SYN-ACK of a handshake whose SYN was not captured, with another sequence number than the one remembered.
+bool Connections::is_new_generation(const Flow& flow, bool from_low, const Segment& segment) const {
+  if (!segment.has(flag::syn)) {
+    return false;
+  }
+  const bool is_open = flow.open != no_id;
+  const auto& known = flow.syn_sequence[from_low ? 0 : 1];
+  if (segment.has(flag::ack)) {
+    // A second SYN-ACK with another number is an injected or a confused one, unless the connection is over.
+    return !is_open && known != segment.sequence;
+  }
+  if (!known && is_open) {
+    // The SYN that an earlier captured SYN-ACK answers, in the wrong order.
+    const Connection& connection = pool_[flow.open];
+    const Side side = from_low == connection.a_is_low ? Side::a : Side::b;
+    return !connection.streams[index(side)].starts_at(segment.sequence + 1);
+  }
+  return known != segment.sequence;
+}
+
+void Connections::open(FlowIndex index, bool from_low, const Segment& segment, Stamp stamp) {
+  const ConnectionId id = pool_.take();
+  Connection& connection = pool_[id];
   connection.endpoints.side = {segment.source, segment.destination};
-  connection.endpoints.generation = generation;
+  connection.endpoints.generation = flows_[index].generation;
+  connection.flow = index;
+  connection.a_is_low = from_low;
   connection.last = stamp;
+  connection.active_since_ns = swept_ns_;
+  half_open_.append(pool_, id);
+  flows_[index].open = id;
   push(EventKind::opened, id, Side::a, stamp);
-  return id;
 }
 
-void Connections::take_syn(ConnectionId id, Side side, const Segment& segment, Stamp stamp) {
-  Connection& connection = *slots_[id];
-  auto& known = connection.syn_sequence[index(side)];
-  if (!known) {
-    known = segment.sequence;
-    connection.streams[index(side)].set_base(segment.sequence + 1);
+// Silence is told by the latest stamp, but the lists are ordered by the sweep before it: so a connection moves once a
+// sweep, not once a packet, and a capture whose stamps run backwards can't disorder them.
+void Connections::note_activity(ConnectionId id, Side side, Stamp stamp) {
+  Connection& connection = pool_[id];
+  connection.last = stamp;
+  if (connection.active_since_ns == swept_ns_ && connection.spoke[index(side)]) [[likely]] {
+    return;
   }
-  const bool is_ack = segment.has(flag::ack);
-  push(is_ack ? EventKind::syn_ack : EventKind::syn, id, side, stamp);
-  events_.back().has_payload = segment.payload_length != 0;
-  if (is_ack) {
-    connection.streams[index(other(side))].set_base(segment.acknowledgment);
-  }
+  activity_of(connection).remove(pool_, id);
+  connection.spoke[index(side)] = true;
+  connection.active_since_ns = swept_ns_;
+  activity_of(connection).append(pool_, id);
 }
 
-void Connections::take_in(ConnectionId id, const Segment& segment, Stamp stamp) {
-  Connection& connection = *slots_[id];
-  const Side side = segment.source == connection.endpoints.side[0] ? Side::a : Side::b;
+void Connections::take_in(ConnectionId id, Side side, const Segment& segment, Stamp stamp) {
+  note_activity(id, side, stamp);
+  Connection& connection = pool_[id];
   Stream& stream = connection.streams[index(side)];
   Stream& peer = connection.streams[index(other(side))];
-  connection.last = stamp;
-  connection.spoke[index(side)] = true;
-
   std::uint32_t sequence = segment.sequence;
   if (segment.has(flag::syn)) {
     take_syn(id, side, segment, stamp);
-    if (connection.syn_sequence[index(side)] != segment.sequence) {
+    if (flows_[connection.flow].syn_sequence[end_of(connection, side)] != segment.sequence) {
       return;  // an injected SYN-ACK: its numbers belong to no stream
     }
     ++sequence;
@@ -232,126 +213,164 @@ void Connections::take_in(ConnectionId id, const Segment& segment, Stamp stamp) 
     return;
   }
   if (segment.has(flag::ack)) {
-    if (!peer.has_base() && connection.syn_sequence[index(side)]) {
+    if (!peer.has_base() && flows_[connection.flow].syn_sequence[end_of(connection, side)]) {
       peer.set_base(segment.acknowledgment);  // the SYN-ACK was not captured
     }
     peer.acknowledge(segment.acknowledgment);
   }
+  const std::uint64_t offset = stream.delivered();
+  if (segment.has(flag::fin) || !stream.add_in_order(sequence, segment.payload.size(), segment.payload_length)) {
+    take_bytes(id, side, sequence, segment, stamp);
+  } else if (segment.payload_length != 0) {
+    Event& event = push(EventKind::data, id, side, stamp);
+    event.offset = offset;
+    event.bytes = segment.payload;
+    event.length = segment.payload_length;
+  }
+}
+
+void Connections::take_bytes(ConnectionId id, Side side, std::uint32_t sequence, const Segment& segment, Stamp stamp) {
+  Stream& stream = pool_[id].streams[index(side)];
   const std::size_t held_before = stream.held_bytes();
   stream.add(sequence, segment.payload, segment.payload_length, segment.has(flag::fin), stamp, pieces_);
   held_bytes_ += stream.held_bytes() - held_before;
   if (held_bytes_ > limits_.held_bytes && stream.held_bytes() > 0) {
-    held_bytes_ -= stream.held_bytes();
-    stream.release(false, stamp, pieces_);
-    held_bytes_ += stream.held_bytes();
+    release(id, side, false, stamp);
+  } else {
+    push_pieces(id, side);
   }
-  push_pieces(id, side);
-  if (stream.finished() && peer.finished()) {
+  if (stream.finished() && pool_[id].streams[index(other(side))].finished()) {
     close(id, CloseReason::finished, stamp);
   }
 }
 
+void Connections::take_syn(ConnectionId id, Side side, const Segment& segment, Stamp stamp) {
+  Connection& connection = pool_[id];
+  if (flows_[connection.flow].syn_sequence[end_of(connection, side)] == segment.sequence) {
+    connection.streams[index(side)].set_base(segment.sequence + 1);
+  }
+  const bool is_ack = segment.has(flag::ack);
+  push(is_ack ? EventKind::syn_ack : EventKind::syn, id, side, stamp).has_payload = segment.payload_length != 0;
+  if (is_ack) {
+    connection.streams[index(other(side))].set_base(segment.acknowledgment);
+  }
+}
+
 void Connections::take_reset(ConnectionId id, Side side, const Segment& segment, Stamp stamp) {
-  Connection& connection = *slots_[id];
+  Connection& connection = pool_[id];
   const Stream& stream = connection.streams[index(side)];
-  const auto& peer_syn = connection.syn_sequence[index(other(side))];
-  const bool to_syn = peer_syn && !connection.syn_sequence[index(side)] && !stream.has_base();
+  const Flow& flow = flows_[connection.flow];
+  const auto& own_syn = flow.syn_sequence[end_of(connection, side)];
+  const auto& peer_syn = flow.syn_sequence[end_of(connection, other(side))];
+  const bool to_syn = peer_syn && !own_syn && !stream.has_base();
   const bool acceptable = to_syn ? segment.has(flag::ack) && segment.acknowledgment - (*peer_syn + 1) < 0x10000
                                  : stream.plausible(segment.sequence);
   if (!acceptable) {
     return;  // injected (RFC 9293 section 3.10.7.3, RFC 5961)
   }
   // What the receiver acknowledged had arrived before the reset.
-  for (const Side each : {Side::a, Side::b}) {
-    held_bytes_ -= connection.streams[index(each)].held_bytes();
-    connection.streams[index(each)].release(true, stamp, pieces_);
-    held_bytes_ += connection.streams[index(each)].held_bytes();
-    push_pieces(id, each);
-  }
+  release(id, Side::a, true, stamp);
+  release(id, Side::b, true, stamp);
   push(EventKind::reset, id, side, stamp);
   close(id, CloseReason::reset, stamp);
 }
 
+void Connections::release(ConnectionId id, Side side, bool only_acknowledged, Stamp stamp) {
+  Stream& stream = pool_[id].streams[index(side)];
+  held_bytes_ -= stream.held_bytes();
+  stream.release(only_acknowledged, stamp, pieces_);
+  held_bytes_ += stream.held_bytes();
+  push_pieces(id, side);
+}
+
 void Connections::push_pieces(ConnectionId id, Side side) {
   for (const Piece& piece : pieces_) {
-    Event event;
-    event.kind = piece.kind == Piece::Kind::bytes ? EventKind::data
-                 : piece.kind == Piece::Kind::gap ? EventKind::gap
-                                                  : EventKind::fin;
-    event.side = side;
-    event.connection = id;
-    event.first = piece.first;
+    Event& event = push(piece.kind == Piece::Kind::bytes ? EventKind::data
+                        : piece.kind == Piece::Kind::gap ? EventKind::gap
+                                                         : EventKind::fin,
+                        id, side, piece.first);
     event.in_order = piece.in_order;
     event.offset = piece.offset;
     event.bytes = piece.bytes;
     event.length = piece.length;
     event.gap = piece.gap;
-    events_.push_back(event);
   }
   pieces_.clear();
 }
 
 void Connections::close(ConnectionId id, CloseReason reason, Stamp stamp) {
-  Connection& connection = *slots_[id];
+  Connection& connection = pool_[id];
   if (reason != CloseReason::reset) {
-    for (const Side each : {Side::a, Side::b}) {
-      held_bytes_ -= connection.streams[index(each)].held_bytes();
-      connection.streams[index(each)].release(false, stamp, pieces_);
-      push_pieces(id, each);
-    }
+    release(id, Side::a, false, stamp);
+    release(id, Side::b, false, stamp);
   } else {
     for (const Stream& stream : connection.streams) {
       held_bytes_ -= stream.held_bytes();
     }
   }
-  push(EventKind::closed, id, Side::a, stamp);
-  events_.back().close = reason;
+  push(EventKind::closed, id, Side::a, stamp).close = reason;
+  activity_of(connection).remove(pool_, id);
   closing_.push_back(id);
-  Entry& entry = entries_.at(connection.tuple);
-  entry.open.reset();
-  entry.closed_ns = now_ns_;
-  closed_.emplace_back(connection.tuple, now_ns_);
+  Flow& flow = flows_[connection.flow];
+  flow.open = no_id;
+  flow.closed_ns = now_ns_;
+  flow.closed_packet = last_stamp_.packet;
+  closed_.append(flows_, connection.flow);
+  connection.flow = no_id;
+  forget();
 }
 
-void Connections::sweep(Nanos now_ns) {
-  for (ConnectionId id = 0; id < slots_.size(); ++id) {
-    if (!slots_[id]) {
-      continue;
+void Connections::sweep() {
+  close_idle(half_open_, limits_.half_open_idle_ns);
+  close_idle(established_, limits_.idle_ns);
+  forget();
+  swept_ns_ = now_ns_;
+  next_sweep_ns_ = now_ns_ + sweep_every_ns;
+}
+
+void Connections::close_idle(const ActivityList& list, Nanos limit_ns) {
+  for (ConnectionId id = list.oldest(); id != no_id;) {
+    const Connection& connection = pool_[id];
+    if (now_ns_ - connection.active_since_ns <= limit_ns) {
+      return;  // and so are all behind it
     }
-    const Connection& connection = *slots_[id];
-    const bool half_open = !(connection.spoke[0] && connection.spoke[1]);
-    if (now_ns - connection.last.time_ns > (half_open ? limits_.half_open_idle_ns : limits_.idle_ns)) {
+    const ConnectionId newer = connection.newer;
+    if (now_ns_ - connection.last.time_ns > limit_ns) {
       close(id, CloseReason::idle, connection.last);
     }
+    id = newer;
   }
-  forget(now_ns);
 }
 
-void Connections::forget(Nanos now_ns) {
-  while (!closed_.empty() &&
-         (now_ns - closed_.front().second > limits_.remember_closed_ns || closed_.size() > most_remembered)) {
-    const auto& [tuple, closed_ns] = closed_.front();
-    const auto found = entries_.find(tuple);
-    if (found != entries_.end() && !found->second.open && found->second.closed_ns == closed_ns) {
-      entries_.erase(found);
-    }
-    closed_.pop_front();
+bool Connections::expired(const Flow& flow) const {
+  return now_ns_ - flow.closed_ns > limits_.remember_closed_ns ||
+         last_stamp_.packet - flow.closed_packet > limits_.remember_closed_packets;
+}
+
+void Connections::forget() {
+  for (FlowIndex index = closed_.oldest(); index != no_id && expired(flows_[index]); index = closed_.oldest()) {
+    closed_.remove(flows_, index);
+    flows_.erase(index);
   }
 }
 
 void Connections::finish() {
-  events_.clear();
-  next_event_ = 0;
-  for (const ConnectionId id : closing_) {
-    slots_[id].reset();
-    free_.push_back(id);
-  }
-  closing_.clear();
-  for (ConnectionId id = 0; id < slots_.size(); ++id) {
-    if (slots_[id]) {
+  begin_step();
+  finishing_ = true;
+  finished_ = 0;
+}
+
+// One connection a step, so that the end of a capture of very many costs no more memory than its middle.
+bool Connections::close_next() {
+  begin_step();
+  while (finished_ < pool_.size()) {
+    const ConnectionId id = finished_++;
+    if (pool_[id].flow != no_id) {
       close(id, CloseReason::capture_ended, last_stamp_);
+      return true;
     }
   }
+  return false;
 }
 
 }  // namespace tlstrata::tcp

@@ -8,21 +8,23 @@
 // Errors:    none.
 // Threads:   one thread an object. `share` deals connections to workers by their 4-tuple: each worker sees every packet
 //            and keeps its own.
-// Limits:    idle connections end after `Limits`' silences in capture time; ended ones are remembered so that late
-//            copies open nothing; bytes that wait for holes are bounded per stream (stream.h) and in all.
+// Limits:    idle connections end after `Limits`' silences in capture time; ended ones are remembered for a while so that
+//            late copies open nothing; bytes that wait for holes are bounded per stream (stream.h) and in all. Time a
+//            packet does not depend on how many connections are open; nothing is allocated for a packet in order.
 // Source:    RFC 9293; RFC 7413 (Fast Open).
 #pragma once
 
 #include <cstdint>
-#include <deque>
-#include <memory>
 #include <optional>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
 #include "capture/types.h"
+#include "tcp/connection_pool.h"
+#include "tcp/flow_table.h"
 #include "tcp/frame.h"
+#include "tcp/id_list.h"
 #include "tcp/stream.h"
 #include "tcp/types.h"
 
@@ -36,79 +38,83 @@ struct Share {
 struct Limits {
   Nanos half_open_idle_ns = 130 * nanos_per_second;  // SYN retransmission of Linux gives up after 127 s
   Nanos idle_ns = 3600 * nanos_per_second;
+  // A connection that is over is forgotten when either has gone by. The number of packets bounds the memory of a crowd
+  // that comes and goes, and is the same for every worker, as the number of connections would not be.
   Nanos remember_closed_ns = 60 * nanos_per_second;
+  std::uint64_t remember_closed_packets = std::uint64_t{1} << 20U;
   std::size_t held_bytes = std::size_t{64} << 20U;  // over all streams of a worker
 };
 
 class Connections {
  public:
-  explicit Connections(Share share = {}, Limits limits = {});
+  explicit Connections(Share share = {}, Limits limits = {}, std::uint64_t seed = FlowTable::process_seed());
 
   void feed(const capture::Packet& packet);
-  Result<std::optional<Event>> next();
+  Result<std::optional<Event>> next() {
+    if (next_event_ == events_.size() && !(finishing_ && close_next())) {
+      return Result<std::optional<Event>>(std::nullopt);
+    }
+    return Result<std::optional<Event>>(std::in_place, events_[next_event_++]);
+  }
   void finish();
 
   // Valid while the connection is open, and during its `closed` event.
-  [[nodiscard]] const Endpoints& endpoints(ConnectionId id) const { return slots_[id]->endpoints; }
-  [[nodiscard]] const Traffic& traffic(ConnectionId id, Side side) const;
+  [[nodiscard]] const Endpoints& endpoints(ConnectionId id) const { return pool_[id].endpoints; }
+  [[nodiscard]] const Traffic& traffic(ConnectionId id, Side side) const {
+    return pool_[id].streams[index(side)].traffic;
+  }
 
   [[nodiscard]] const PacketCounts& counts() const { return counts_; }
-  [[nodiscard]] std::size_t open_count() const { return slots_.size() - free_.size(); }
+  [[nodiscard]] std::size_t open_count() const { return pool_.in_use(); }
 
  private:
-  struct Tuple {
-    Endpoint low;
-    Endpoint high;
-    friend bool operator==(const Tuple&, const Tuple&) = default;
-  };
-  struct TupleHash {
-    std::size_t operator()(const Tuple& tuple) const;
-  };
-  struct Connection {
-    Tuple tuple;
-    Endpoints endpoints;
-    std::array<Stream, 2> streams;
-    std::array<std::optional<std::uint32_t>, 2> syn_sequence;
-    Stamp last;
-    std::array<bool, 2> spoke{};  // sent anything at all
-  };
-  // What a 4-tuple leads to: an open connection, or the memory of a closed one.
-  struct Entry {
-    std::optional<ConnectionId> open;
-    std::uint32_t generation = 0;
-    std::array<std::optional<std::uint32_t>, 2> syn_sequence;  // by low, high endpoint; of the newest generation
-    Nanos closed_ns = 0;
-  };
+  using ActivityList = IdList<ConnectionPool>;
 
+  void begin_step();
   void take(const Segment& segment, Stamp stamp);
-  ConnectionId open(const Tuple& tuple, const Segment& segment, Stamp stamp, std::uint32_t generation);
-  void take_in(ConnectionId id, const Segment& segment, Stamp stamp);
+  void take_unusual(const Route& route, std::uint64_t hash, FlowIndex index, const Segment& segment, Stamp stamp);
+  FlowIndex open_first(const Route& route, std::uint64_t hash, const Segment& segment, Stamp stamp);
+  void open(FlowIndex index, bool from_low, const Segment& segment, Stamp stamp);
+  void take_in(ConnectionId id, Side side, const Segment& segment, Stamp stamp);
+  void take_bytes(ConnectionId id, Side side, std::uint32_t sequence, const Segment& segment, Stamp stamp);
   void take_syn(ConnectionId id, Side side, const Segment& segment, Stamp stamp);
   void take_reset(ConnectionId id, Side side, const Segment& segment, Stamp stamp);
+  void note_activity(ConnectionId id, Side side, Stamp stamp);
   void close(ConnectionId id, CloseReason reason, Stamp stamp);
+  bool close_next();
+  void release(ConnectionId id, Side side, bool only_acknowledged, Stamp stamp);
   void push_pieces(ConnectionId id, Side side);
-  void push(EventKind kind, ConnectionId id, Side side, Stamp stamp);
-  void sweep(Nanos now_ns);
-  void forget(Nanos now_ns);
-  [[nodiscard]] bool is_new_generation(const Entry& entry, const Tuple& tuple, const Segment& segment) const;
-  void count(Fate fate);
+  Event& push(EventKind kind, ConnectionId id, Side side, Stamp stamp);
+  void sweep();
+  void close_idle(const ActivityList& list, Nanos limit_ns);
+  void forget();
+  [[nodiscard]] bool expired(const Flow& flow) const;
+  [[nodiscard]] bool is_new_generation(const Flow& flow, bool from_low, const Segment& segment) const;
+  [[nodiscard]] ActivityList& activity_of(const Connection& connection) {
+    return connection.half_open() ? half_open_ : established_;
+  }
 
   Share share_;
   Limits limits_;
   FrameDecoder decoder_;
-  std::unordered_map<Tuple, Entry, TupleHash> entries_;
-  std::vector<std::unique_ptr<Connection>> slots_;
-  std::vector<ConnectionId> free_;
-  std::vector<ConnectionId> closing_;           // freed at the next feed, when their `closed` event is consumed
-  std::deque<std::pair<Tuple, Nanos>> closed_;  // in order of closing
+  FlowTable flows_;
+  IdList<FlowTable> closed_;  // flows that are over, in order of closing
+  ConnectionPool pool_;
+  // In order of `active_since_ns`. One for each limit on silence.
+  ActivityList half_open_;
+  ActivityList established_;
+  std::vector<ConnectionId> closing_;  // freed at the next step, when their `closed` event is consumed
   std::vector<Event> events_;
   std::size_t next_event_ = 0;
   std::vector<Piece> pieces_;
   PacketCounts counts_;
-  Nanos now_ns_ = 0;  // latest stamp seen
+  Nanos now_ns_ = 0;    // latest stamp seen
+  Nanos swept_ns_ = 0;  // `now_ns_` at the latest sweep
   Nanos next_sweep_ns_ = 0;
   Stamp last_stamp_;
   std::size_t held_bytes_ = 0;
+  bool finishing_ = false;
+  ConnectionId finished_ = 0;  // connections below it are closed, once finishing
 };
 
 }  // namespace tlstrata::tcp

@@ -4,25 +4,6 @@
 #include <iterator>
 
 namespace tlstrata::tcp {
-namespace {
-
-// Farther than this from the expected byte is no segment of this stream (the largest window is 1 GiB; RFC 7323).
-constexpr std::int64_t window = std::int64_t{1} << 30U;
-
-}  // namespace
-
-void Stream::set_base(std::uint32_t sequence) {
-  if (!has_base_) {
-    has_base_ = true;
-    base_ = sequence;
-  }
-}
-
-// Unwraps a 32-bit sequence number around the next expected byte.
-std::int64_t Stream::offset_of(std::uint32_t sequence) const {
-  const auto expected = static_cast<std::uint32_t>(base_ + next_);
-  return static_cast<std::int64_t>(next_) + static_cast<std::int32_t>(sequence - expected);
-}
 
 bool Stream::plausible(std::uint32_t sequence) const {
   if (!has_base_) {
@@ -34,16 +15,20 @@ bool Stream::plausible(std::uint32_t sequence) const {
 
 // Behind the last byte that was seen, in order or not.
 std::uint64_t Stream::reached() const {
-  return held_.empty() ? next_ : held_.rbegin()->first + held_.rbegin()->second.length;
+  return holds() ? waiting_->held.rbegin()->first + waiting_->held.rbegin()->second.length : next_;
 }
 
 std::uint64_t Stream::already_captured(std::uint64_t begin, std::uint64_t end) const {
   std::uint64_t seen = begin < next_ ? std::min(end, next_) - begin : 0;
-  auto each = held_.upper_bound(begin);
-  if (each != held_.begin()) {
+  if (!holds()) {
+    return seen;
+  }
+  const HeldByOffset& held = waiting_->held;
+  auto each = held.upper_bound(begin);
+  if (each != held.begin()) {
     --each;  // may begin before and reach into it
   }
-  for (; each != held_.end() && each->first < end; ++each) {
+  for (; each != held.end() && each->first < end; ++each) {
     const std::uint64_t from = std::max(begin, each->first);
     const std::uint64_t to = std::min(end, each->first + each->second.length);
     seen += from < to ? to - from : 0;
@@ -51,9 +36,19 @@ std::uint64_t Stream::already_captured(std::uint64_t begin, std::uint64_t end) c
   return seen;
 }
 
+// Nobody looks at the bytes of earlier pieces any more.
+void Stream::drop_delivered() {
+  if (waiting_) {
+    waiting_->drained.clear();
+    if (waiting_->held.empty()) {
+      waiting_.reset();
+    }
+  }
+}
+
 void Stream::add(std::uint32_t sequence, std::span<const std::uint8_t> bytes, std::uint32_t length, bool fin,
                  Stamp stamp, std::vector<Piece>& pieces) {
-  drained_.clear();
+  drop_delivered();
   ++traffic.packets;
   traffic.payload_bytes += length;
   set_base(sequence);
@@ -92,7 +87,7 @@ void Stream::add(std::uint32_t sequence, std::span<const std::uint8_t> bytes, st
 // `offset` is at or beyond next_.
 void Stream::place(std::uint64_t offset, std::span<const std::uint8_t> bytes, std::uint64_t length, Stamp stamp,
                    std::vector<Piece>& pieces) {
-  if (offset == next_ && held_.empty()) {  // the usual case: nothing waits
+  if (offset == next_ && !holds()) {
     if (!bytes.empty()) {
       pieces.push_back({Piece::Kind::bytes, GapReason::none, offset, bytes.size(), bytes, stamp, stamp});
     }
@@ -105,9 +100,9 @@ void Stream::place(std::uint64_t offset, std::span<const std::uint8_t> bytes, st
   }
   hold(offset, bytes, length, stamp);
   drain(stamp, pieces);
-  while (!held_.empty() &&
-         held_bytes_ >
-             (acknowledged_ > next_ && acknowledged_ >= held_.begin()->first ? hold_limit_acknowledged : hold_limit)) {
+  while (holds() && waiting_->cost > (acknowledged_ > next_ && acknowledged_ >= waiting_->held.begin()->first
+                                          ? hold_limit_acknowledged
+                                          : hold_limit)) {
     declare_gap(GapReason::not_captured, stamp, pieces);
     drain(stamp, pieces);
   }
@@ -118,13 +113,17 @@ void Stream::hold(std::uint64_t offset, std::span<const std::uint8_t> bytes, std
   const std::uint64_t end = offset + length;
   const std::uint64_t captured_end = offset + bytes.size();
   std::uint64_t from = offset;
-  auto after = held_.upper_bound(offset);
-  if (after != held_.begin()) {
+  if (!waiting_) {
+    waiting_ = std::make_unique<Waiting>();
+  }
+  HeldByOffset& held = waiting_->held;
+  auto after = held.upper_bound(offset);
+  if (after != held.begin()) {
     const auto& [begin, before] = *std::prev(after);
     from = std::max(from, begin + before.length);
   }
   while (from < end) {
-    const std::uint64_t to = after == held_.end() ? end : std::min(end, after->first);
+    const std::uint64_t to = after == held.end() ? end : std::min(end, after->first);
     const std::uint64_t with_bytes = std::clamp(captured_end, from, std::max(from, to));
     if (from < with_bytes) {
       keep(after, from, with_bytes - from, bytes.subspan(from - offset, with_bytes - from), stamp);
@@ -132,7 +131,7 @@ void Stream::hold(std::uint64_t offset, std::span<const std::uint8_t> bytes, std
     if (with_bytes < to) {
       keep(after, with_bytes, to - with_bytes, {}, stamp);
     }
-    if (after == held_.end()) {
+    if (after == held.end()) {
       break;
     }
     from = std::max(from, after->first + after->second.length);
@@ -142,26 +141,26 @@ void Stream::hold(std::uint64_t offset, std::span<const std::uint8_t> bytes, std
 
 void Stream::keep(HeldByOffset::iterator before, std::uint64_t offset, std::uint64_t length,
                   std::span<const std::uint8_t> bytes, Stamp stamp) {
-  held_.emplace_hint(before, offset, Held{length, {bytes.begin(), bytes.end()}, stamp});
-  held_bytes_ += entry_cost + bytes.size();
+  waiting_->held.emplace_hint(before, offset, Held{length, {bytes.begin(), bytes.end()}, stamp});
+  waiting_->cost += entry_cost + bytes.size();
 }
 
 // Delivers what has become contiguous; `stamp` is the packet that filled the hole.
 void Stream::drain(Stamp stamp, std::vector<Piece>& pieces) {
-  while (!held_.empty() && held_.begin()->first == next_) {
-    auto& [offset, held] = *held_.begin();
+  while (holds() && waiting_->held.begin()->first == next_) {
+    auto& [offset, held] = *waiting_->held.begin();
     next_ = offset + held.length;
-    held_bytes_ -= entry_cost + held.bytes.size();
+    waiting_->cost -= entry_cost + held.bytes.size();
     const bool cut = held.bytes.empty();
-    drained_.push_back(std::move(held.bytes));
+    waiting_->drained.push_back(std::move(held.bytes));
     pieces.push_back({cut ? Piece::Kind::gap : Piece::Kind::bytes, cut ? GapReason::snap_length : GapReason::none,
-                      offset, held.length, drained_.back(), held.stamp, stamp});
-    held_.erase(held_.begin());
+                      offset, held.length, waiting_->drained.back(), held.stamp, stamp});
+    waiting_->held.erase(waiting_->held.begin());
   }
 }
 
 void Stream::declare_gap(GapReason reason, Stamp stamp, std::vector<Piece>& pieces) {
-  const std::uint64_t end = held_.begin()->first;
+  const std::uint64_t end = waiting_->held.begin()->first;
   pieces.push_back({Piece::Kind::gap, reason, next_, end - next_, {}, stamp, stamp});
   next_ = end;
 }
@@ -173,18 +172,9 @@ void Stream::deliver_fin(Stamp stamp, std::vector<Piece>& pieces) {
   }
 }
 
-void Stream::acknowledge(std::uint32_t sequence) {
-  if (has_base_) {
-    const std::int64_t offset = offset_of(sequence);
-    if (offset > static_cast<std::int64_t>(acknowledged_) && offset - static_cast<std::int64_t>(next_) < window) {
-      acknowledged_ = static_cast<std::uint64_t>(offset);
-    }
-  }
-}
-
 void Stream::release(bool only_acknowledged, Stamp stamp, std::vector<Piece>& pieces) {
-  while (!held_.empty()) {
-    const bool arrived = acknowledged_ >= held_.begin()->first;
+  while (holds()) {
+    const bool arrived = acknowledged_ >= waiting_->held.begin()->first;
     if (only_acknowledged && !arrived) {
       return;
     }

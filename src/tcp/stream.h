@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -37,15 +38,39 @@ class Stream {
   static constexpr std::size_t hold_limit_acknowledged = std::size_t{256} << 10U;
 
   // The sequence number of stream offset 0; only the first call counts.
-  void set_base(std::uint32_t sequence);
+  void set_base(std::uint32_t sequence) {
+    if (!has_base_) {
+      has_base_ = true;
+      base_ = sequence;
+    }
+  }
   [[nodiscard]] bool has_base() const { return has_base_; }
   [[nodiscard]] bool starts_at(std::uint32_t sequence) const { return has_base_ && base_ == sequence; }
 
+  // The usual segment: wholly captured, it starts at the next byte (delivered()), and nothing waits. All its bytes are
+  // deliverable as they are. False: nothing was done, it is a case for add().
+  bool add_in_order(std::uint32_t sequence, std::size_t captured, std::uint32_t length) {
+    if (sequence != static_cast<std::uint32_t>(base_ + next_) || captured != length || !has_base_ || waiting_ ||
+        fin_offset_) {
+      return false;
+    }
+    ++traffic.packets;
+    traffic.payload_bytes += length;
+    next_ += length;
+    return true;
+  }
   // A segment's payload: `bytes` of `length` were captured. `pieces` gets what became deliverable.
   void add(std::uint32_t sequence, std::span<const std::uint8_t> bytes, std::uint32_t length, bool fin, Stamp stamp,
            std::vector<Piece>& pieces);
   // The peer acknowledged up to `sequence`.
-  void acknowledge(std::uint32_t sequence);
+  void acknowledge(std::uint32_t sequence) {
+    if (has_base_) {
+      const std::int64_t offset = offset_of(sequence);
+      if (offset > static_cast<std::int64_t>(acknowledged_) && offset - static_cast<std::int64_t>(next_) < window) {
+        acknowledged_ = static_cast<std::uint64_t>(offset);
+      }
+    }
+  }
   // Declares all holes gaps and delivers the rest: the connection is over. With `only_acknowledged`, stops at the first
   // hole that the peer had not acknowledged: those bytes never arrived.
   void release(bool only_acknowledged, Stamp stamp, std::vector<Piece>& pieces);
@@ -55,7 +80,7 @@ class Stream {
 
   [[nodiscard]] bool finished() const { return fin_delivered_; }
   // What waits for holes costs so much memory.
-  [[nodiscard]] std::size_t held_bytes() const { return held_bytes_; }
+  [[nodiscard]] std::size_t held_bytes() const { return waiting_ ? waiting_->cost : 0; }
   [[nodiscard]] std::uint64_t delivered() const { return next_; }
   [[nodiscard]] std::uint64_t ignored_bytes() const { return ignored_bytes_; }
   Traffic traffic;
@@ -68,10 +93,24 @@ class Stream {
     Stamp stamp;
   };
   using HeldByOffset = std::map<std::uint64_t, Held>;
+  // There only while something waits or was just delivered: most streams never need it.
+  struct Waiting {
+    HeldByOffset held;                               // disjoint, all beyond next_
+    std::vector<std::vector<std::uint8_t>> drained;  // keeps the bytes of delivered pieces alive
+    std::size_t cost = 0;                            // of `held`
+  };
   // What an entry costs beside its bytes: so many tiny segments are bounded too.
   static constexpr std::size_t entry_cost = 128;
+  // Farther than this from the expected byte is no segment of this stream (the largest window is 1 GiB; RFC 7323).
+  static constexpr std::int64_t window = std::int64_t{1} << 30U;
 
-  [[nodiscard]] std::int64_t offset_of(std::uint32_t sequence) const;
+  // Unwraps a 32-bit sequence number around the next expected byte.
+  [[nodiscard]] std::int64_t offset_of(std::uint32_t sequence) const {
+    const auto expected = static_cast<std::uint32_t>(base_ + next_);
+    return static_cast<std::int64_t>(next_) + static_cast<std::int32_t>(sequence - expected);
+  }
+  [[nodiscard]] bool holds() const { return waiting_ && !waiting_->held.empty(); }
+  void drop_delivered();
   void place(std::uint64_t offset, std::span<const std::uint8_t> bytes, std::uint64_t length, Stamp stamp,
              std::vector<Piece>& pieces);
   void hold(std::uint64_t offset, std::span<const std::uint8_t> bytes, std::uint64_t length, Stamp stamp);
@@ -90,9 +129,7 @@ class Stream {
   std::uint64_t acknowledged_ = 0;  // highest offset that the peer acknowledged
   std::optional<std::uint64_t> fin_offset_;
   Stamp fin_stamp_;
-  HeldByOffset held_;                               // disjoint, all beyond next_
-  std::vector<std::vector<std::uint8_t>> drained_;  // keeps the bytes of delivered pieces alive
-  std::size_t held_bytes_ = 0;
+  std::unique_ptr<Waiting> waiting_;
   std::uint64_t ignored_bytes_ = 0;
 };
 

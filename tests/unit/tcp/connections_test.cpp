@@ -335,8 +335,10 @@ TEST(Connections, ClosedConnectionsAreForgottenAfterAWhile) {
 }
 
 TEST(Connections, OnlySoManyClosedConnectionsAreRemembered) {
-  // A capture without stamps: no sweep ever comes.
-  Connections connections;
+  // A capture without stamps: only the number of packets tells how long ago it was.
+  Limits limits;
+  limits.remember_closed_packets = 100'000;
+  Connections connections({}, limits);
   std::uint64_t number = 0;
   const auto feed = [&](TcpFields fields) { connections.feed(frame_of(fields, 0).packet(++number)); };
   const auto syn = [](std::uint32_t which) {
@@ -441,6 +443,92 @@ std::vector<Frame> crowd(std::uint32_t seed) {
     }
   }
   return frames;
+}
+
+TEST(Connections, NothingDependsOnTheSeed) {
+  const std::vector<Frame> frames = crowd(3);
+  const auto run = [&](std::uint64_t seed) {
+    Connections connections({}, {}, seed);
+    std::vector<std::string> lines;
+    const auto drain = [&] {
+      for (auto event = connections.next(); event && *event; event = connections.next()) {
+        lines.push_back(std::to_string((*event)->connection) + ' ' + describe(**event));
+      }
+    };
+    std::uint64_t number = 0;
+    for (const Frame& frame : frames) {
+      connections.feed(frame.packet(++number));
+      drain();
+    }
+    connections.finish();
+    drain();
+    return lines;
+  };
+  const Lines lines = run(1);
+  for (std::uint64_t seed = 2; seed < 20; ++seed) {
+    ASSERT_EQ(run(seed), lines) << seed;
+  }
+}
+
+TEST(Connections, TheSilentEndInOrderOfTheirLastPackets) {
+  Talk talk;
+  const auto syn_of = [&](std::uint16_t port) {
+    TcpFields fields = talk.syn();
+    fields.source.port = port;
+    return fields;
+  };
+  for (std::uint16_t port = 1; port <= 4; ++port) {
+    talk.feed(syn_of(port));
+    talk.now_ns += 30 * nanos_per_second;
+  }
+  talk.feed(syn_of(1));  // sent again: no longer the oldest
+  talk.now_ns += 50 * nanos_per_second;
+  EXPECT_EQ(talk.feed(syn_of(5)), (Lines{"closed idle", "opened a", "syn a"})) << "the second, silent for 140 s";
+  talk.now_ns += 40 * nanos_per_second;
+  EXPECT_EQ(talk.feed(syn_of(6)), (Lines{"closed idle", "opened a", "syn a"})) << "the third, silent for 150 s";
+  talk.now_ns += 40 * nanos_per_second;
+  EXPECT_EQ(talk.feed(syn_of(7)), (Lines{"closed idle", "closed idle", "opened a", "syn a"}));
+  EXPECT_EQ(talk.finish(), Lines(3, "closed capture_ended"));
+}
+
+// 100,000 connections that are all open, in a capture of an hour: whatever is done now and then to all of them must not
+// cost more than the packets do.
+TEST(Connections, ManyOpenConnectionsAreSweptOnce) {
+  Connections connections;
+  std::uint64_t number = 0;
+  std::uint64_t idle = 0;
+  const auto feed = [&](std::uint32_t which, bool from_client, Nanos time_ns) {
+    TcpFields fields;
+    fields.source.address[2] = static_cast<std::uint8_t>(which >> 8U);
+    fields.source.address[3] = static_cast<std::uint8_t>(which);
+    fields.source.port = static_cast<std::uint16_t>(10'000 + (which >> 16U));
+    fields.flags = flag::syn;
+    if (!from_client) {
+      std::swap(fields.source, fields.destination);
+      fields.flags |= flag::ack;
+    }
+    connections.feed(frame_of(fields, time_ns).packet(++number));
+    for (auto event = connections.next(); event && *event; event = connections.next()) {
+      idle += (*event)->close == CloseReason::idle ? 1U : 0U;
+    }
+  };
+  constexpr std::uint32_t count = 100'000;
+  Nanos now = nanos_per_second;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    feed(i, true, now += nanos_per_microsecond);
+    feed(i, false, now += nanos_per_microsecond);
+  }
+  EXPECT_EQ(connections.open_count(), count);
+  for (int packet = 0; packet < 350; ++packet) {  // each makes a sweep
+    feed(7, true, now += 10 * nanos_per_second);
+  }
+  EXPECT_EQ(idle, 0U);
+  EXPECT_EQ(connections.open_count(), count);
+  for (int packet = 0; packet < 12; ++packet) {
+    feed(7, true, now += 10 * nanos_per_second);
+  }
+  EXPECT_EQ(idle, count - 1);
+  EXPECT_EQ(connections.open_count(), 1U);
 }
 
 TEST(Connections, SharesPartitionTheConnections) {

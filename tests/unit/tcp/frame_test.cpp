@@ -102,6 +102,66 @@ TEST(FrameLinks, Pppoe) {
   EXPECT_EQ(fate_of(frame_on(LinkType::ethernet, ethernet_bytes(0x8863, Bytes(40, 0)))), Fate::not_ip);  // discovery
 }
 
+// An attribute of a netfilter log, in the byte order of the host that wrote it.
+Bytes nflog_attribute(bool is_big, std::uint8_t type, const Bytes& value) {
+  const std::size_t length = 4 + value.size();
+  Writer writer;
+  if (is_big) {
+    writer.u16(length).u16(type);
+  } else {
+    writer.u8(length & 0xFFU).u8(length >> 8U).u8(type).u8(0);
+  }
+  return writer.raw(value).fill((4 - value.size() % 4) % 4).bytes();
+}
+
+TEST(FrameLinks, NetfilterLogInEitherByteOrder) {
+  for (const bool is_big : {false, true}) {
+    for (const TcpFields& fields : {fields_v4(), fields_v6()}) {
+      Writer log;
+      log.u8(fields.source.is_v6 ? 10 : 2).u8(0).u16(5);
+      log.raw(nflog_attribute(is_big, 1, Bytes(4, 1)));
+      log.raw(nflog_attribute(is_big, 10, text_bytes("a prefix")));
+      log.raw(nflog_attribute(is_big, 9, ip_bytes(fields)));
+      expect_segment(frame_on(LinkType::nflog, log.bytes()), fields);
+      const Frame whole = frame_on(LinkType::nflog, log.bytes());
+      EXPECT_EQ(fate_of(whole.cut(30)), Fate::cut_header);
+      EXPECT_EQ(fate_of(whole.cut(10)), Fate::cut_header);
+      EXPECT_EQ(fate_of(whole.cut(3)), Fate::cut_header);
+    }
+  }
+  const Bytes head = Writer().u8(2).u8(0).u16(5).bytes();
+  EXPECT_EQ(fate_of(frame_on(LinkType::nflog, head)), Fate::not_ip) << "nothing was logged of the packet";
+  EXPECT_EQ(fate_of(frame_on(LinkType::nflog, Writer().raw(head).u16(0x0300).u16(0x0100).bytes())), Fate::malformed);
+  EXPECT_EQ(fate_of(frame_on(LinkType::nflog, Writer().raw(head).u16(0x0400).bytes())), Fate::malformed);
+}
+
+// The short way through plain frames and the walk through any frame are two pieces of code that must say one thing.
+TEST(FrameLinks, APlainFrameSaysTheSameAsOneBehindTwoTags) {
+  for (TcpFields fields : {fields_v4(), fields_v6()}) {
+    for (const std::size_t option_bytes : {0U, 12U, 40U}) {
+      fields.option_bytes = option_bytes;
+      const std::uint16_t type = fields.source.is_v6 ? 0x86DD : 0x0800;
+      const Frame plain = frame_of(fields);
+      const Frame tagged =
+          frame_on(LinkType::ethernet, ethernet_bytes(0x88A8, vlan_bytes(0x8100, vlan_bytes(type, ip_bytes(fields)))));
+      for (std::size_t size = 14; size <= plain.bytes.size(); ++size) {
+        FrameDecoder decoder;
+        Segment from_plain;
+        Segment from_tagged;
+        const Frame plain_cut = plain.cut(size);
+        const Frame tagged_cut = tagged.cut(size + 8);
+        const Fate fate = decoder.decode(plain_cut.packet(), from_plain);
+        ASSERT_EQ(decoder.decode(tagged_cut.packet(), from_tagged), fate) << size;
+        if (fate == Fate::tcp) {
+          EXPECT_EQ(from_plain.source, from_tagged.source);
+          EXPECT_EQ(from_plain.payload.size(), from_tagged.payload.size()) << size;
+          EXPECT_EQ(from_plain.payload_length, from_tagged.payload_length) << size;
+        }
+      }
+    }
+  }
+}
+
 TEST(FrameLinks, AnUnknownLinkTypeIsCounted) {
   EXPECT_EQ(fate_of(frame_on(static_cast<LinkType>(105), ip_bytes(fields_v4()))), Fate::unsupported_link);
 }

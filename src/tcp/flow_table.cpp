@@ -1,0 +1,89 @@
+#include "tcp/flow_table.h"
+
+#include <random>
+
+namespace tlstrata::tcp {
+namespace {
+
+constexpr std::size_t first_slots = 1024;
+
+// SplitMix64 (Steele, Lea, Flood 2014): independent words from one seed.
+std::uint64_t next_word(std::uint64_t& state) {
+  state += 0x9E3779B97F4A7C15ULL;
+  std::uint64_t word = state;
+  word = (word ^ (word >> 30U)) * 0xBF58476D1CE4E5B9ULL;
+  word = (word ^ (word >> 27U)) * 0x94D049BB133111EBULL;
+  return word ^ (word >> 31U);
+}
+
+}  // namespace
+
+std::uint64_t FlowTable::process_seed() {
+  static const std::uint64_t seed = [] {
+    std::random_device device;
+    return std::uint64_t{device()} << 32U | device();
+  }();
+  return seed;
+}
+
+FlowTable::FlowTable(std::uint64_t seed) : slots_(first_slots), mask_(first_slots - 1) {
+  for (std::uint64_t& word : salt_) {
+    word = next_word(seed);
+  }
+}
+
+FlowIndex FlowTable::insert(const Tuple& tuple, std::uint64_t hash) {
+  if ((size() + 1) * 2 > slots_.size()) {
+    grow();
+  }
+  FlowIndex index = 0;
+  if (free_.empty()) {
+    index = static_cast<FlowIndex>(flows_.size());
+    flows_.emplace_back();
+  } else {
+    index = free_.back();
+    free_.pop_back();
+    flows_[index] = Flow{};
+  }
+  flows_[index].tuple = tuple;
+  place({static_cast<std::uint32_t>(hash), index});
+  return index;
+}
+
+void FlowTable::place(Slot slot) {
+  std::uint32_t at = slot.tag & mask_;
+  while (slots_[at].flow != no_id) {
+    at = (at + 1) & mask_;
+  }
+  slots_[at] = slot;
+}
+
+void FlowTable::grow() {
+  std::vector<Slot> before(slots_.size() * 2);
+  slots_.swap(before);
+  mask_ = static_cast<std::uint32_t>(slots_.size() - 1);
+  for (const Slot& slot : before) {
+    if (slot.flow != no_id) {
+      place(slot);
+    }
+  }
+}
+
+// Leaves no marks behind: those that had to step over the freed place move up (Knuth 6.4, algorithm R).
+void FlowTable::erase(FlowIndex index) {
+  auto hole = static_cast<std::uint32_t>(hash(flows_[index].tuple)) & mask_;
+  while (slots_[hole].flow != index) {
+    hole = (hole + 1) & mask_;
+  }
+  for (std::uint32_t at = (hole + 1) & mask_; slots_[at].flow != no_id; at = (at + 1) & mask_) {
+    const std::uint32_t steps_from_home = (at - slots_[at].tag) & mask_;
+    if (steps_from_home >= ((at - hole) & mask_)) {
+      slots_[hole] = slots_[at];
+      hole = at;
+    }
+  }
+  slots_[hole] = Slot{};
+  free_.push_back(index);
+}
+
+}  // namespace tlstrata::tcp
