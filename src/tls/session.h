@@ -39,7 +39,7 @@ struct Item {
     message,       // any other handshake message: `message_type`
     change_cipher_spec,
     alert,
-    application_data,  // `plaintext`; `is_early` for 0-RTT
+    application_data,  // `plaintext`, or `needless_bytes` of it; `is_early` for 0-RTT
     opaque,            // a protected record that was not opened; TLS 1.2's Finished too where its key is unknown
     malformed,         // a handshake message that breaks the RFC's rules
     not_tls,           // the direction's stream is no TLS from here on
@@ -59,6 +59,7 @@ struct Item {
   Alert alert;
   std::span<const std::uint8_t> plaintext;  // application_data
   std::uint32_t record_offset = 0;          // of the plaintext's first byte within the record
+  std::uint32_t needless_bytes = 0;         // application_data: so much plaintext that was not opened, as asked
   RecordPosition position;                  // application_data, opaque
   bool is_early = false;
   bool is_encrypted = false;
