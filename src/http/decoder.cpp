@@ -4,14 +4,31 @@
 
 namespace tlstrata::http {
 
+void Decoder::reset() {
+  if (is_http1_) {
+    http1_.reset();
+    is_http1_ = false;
+  }
+  http2_.reset();
+  preface_seen_ = 0;
+}
+
+// While it is undecided, each byte may matter.
+std::uint64_t Decoder::needless(tls::Role role) const {
+  if (undecided()) {
+    return 0;
+  }
+  return is_http1_ ? http1_.needless(role) : http2_ ? http2_->needless(role) : 0;
+}
+
 void Decoder::select(std::string_view alpn) {
-  if (http1_ || http2_) {
+  if (is_http1_ || http2_) {
     return;
   }
   if (alpn == "h2") {
     http2_.emplace();
   } else if (!alpn.empty()) {
-    http1_.emplace();  // anything else than HTTP/1 will say so itself
+    is_http1_ = true;  // anything else than HTTP/1 will say so itself
   }
 }
 
@@ -27,19 +44,20 @@ void Decoder::decide(const tls::Item& item) {
   preface_seen_ += expected.size();
   if (preface_seen_ == Http2::preface().size()) {
     http1_.reset();
+    is_http1_ = false;
   }
 }
 
 void Decoder::feed(const tls::Item& item) {
-  if (!http1_ && !http2_) {
-    http1_.emplace();
+  if (!is_http1_ && !http2_) {
+    is_http1_ = true;
     http2_.emplace();
   }
   if (undecided()) {
     decide(item);
   }
-  if (http1_) {
-    http1_->feed(item);
+  if (is_http1_) {
+    http1_.feed(item);
   }
   if (http2_) {
     http2_->feed(item);
@@ -47,8 +65,8 @@ void Decoder::feed(const tls::Item& item) {
 }
 
 void Decoder::hole(tls::Role role) {
-  if (http1_) {
-    http1_->hole(role);
+  if (is_http1_) {
+    http1_.hole(role);
   }
   if (http2_) {
     http2_->hole(role);
@@ -59,8 +77,8 @@ void Decoder::finish(bool clean) {
   if (undecided()) {
     http2_.reset();
   }
-  if (http1_) {
-    http1_->finish(clean);
+  if (is_http1_) {
+    http1_.finish(clean);
   }
 }
 
@@ -68,7 +86,7 @@ Result<std::optional<Event>> Decoder::next() {
   if (undecided()) {
     return std::optional<Event>{};
   }
-  return http1_ ? http1_->next() : http2_ ? http2_->next() : std::optional<Event>{};
+  return is_http1_ ? http1_.next() : http2_ ? http2_->next() : std::optional<Event>{};
 }
 
 }  // namespace tlstrata::http

@@ -23,13 +23,17 @@ class Decoder {
   void hole(tls::Role role);
   void finish(bool clean);
   Result<std::optional<Event>> next();
+  [[nodiscard]] std::uint64_t needless(tls::Role role) const;
+  // As newly made, but with the memory of before.
+  void reset();
 
  private:
-  [[nodiscard]] bool undecided() const { return http1_ && http2_; }
+  [[nodiscard]] bool undecided() const { return is_http1_ && http2_; }
   void decide(const tls::Item& item);
 
   // Neither: nothing was read yet. Both: undecided.
-  std::optional<Http1> http1_;
+  bool is_http1_ = false;
+  Http1 http1_;
   std::optional<Http2> http2_;
   std::size_t preface_seen_ = 0;  // while undecided: bytes of the client's that are the preface's
 };

@@ -58,27 +58,47 @@ std::string_view characters(std::span<const std::uint8_t> bytes) {
 
 }  // namespace
 
-void Http1::push(Event::Kind kind, const Direction& direction, Stamp stamp) {
-  Event event;
+Event& Http1::push(Event::Kind kind, const Direction& direction, Stamp stamp) {
+  Event& event = events_.push();
   event.kind = kind;
   event.exchange = direction.exchange;
   event.first = stamp;
-  events_.push_back(std::move(event));
+  return event;
 }
 
-Result<std::optional<Event>> Http1::next() {
-  if (events_.empty()) {
-    return std::optional<Event>{};
+void Http1::reset() {
+  for (Direction& direction : directions_) {
+    std::string line = std::move(direction.line);
+    line.clear();
+    direction = {};
+    direction.line = std::move(line);
   }
-  std::optional<Event> event = std::move(events_.front());
-  events_.pop_front();
-  return event;
+  methods_.clear();
+  first_method_ = 0;
+  events_.clear();
+}
+
+std::uint64_t Http1::needless(Role role) const {
+  const Direction& direction = directions_[tls::index(role)];
+  switch (direction.waiting) {
+    case Waiting::body:
+    case Waiting::chunk_data:
+      return direction.left;
+    case Waiting::close:
+    case Waiting::nothing:
+      return endless;
+    default:
+      return 0;
+  }
 }
 
 void Http1::feed(const tls::Item& item) {
   Direction& direction = side(item.role);
   direction.last = item.complete;
   direction.early = item.is_early;
+  if (item.needless_bytes != 0 && direction.left != 0) {
+    take_body(item.role, item.needless_bytes);
+  }
   std::size_t position = 0;
   const std::size_t size = item.plaintext.size();
   while (position < size) {
@@ -130,9 +150,9 @@ std::size_t Http1::take_line(Role role, const tls::Item& item, std::size_t posit
   return newline + 1;
 }
 
-std::size_t Http1::take_body(Role role, std::size_t available) {
+std::size_t Http1::take_body(Role role, std::uint64_t available) {
   Direction& direction = side(role);
-  const auto taken = static_cast<std::size_t>(std::min<std::uint64_t>(available, direction.left));
+  const auto taken = static_cast<std::size_t>(std::min(available, direction.left));
   direction.left -= taken;
   if (direction.left == 0) {
     if (direction.waiting == Waiting::chunk_data) {
@@ -198,10 +218,10 @@ void Http1::start_line(Role role, std::string_view line) {
       give_up(role);
       return;
     }
-    push(Event::Kind::request, direction, direction.first);
-    events_.back().method = method;
-    events_.back().is_early = direction.early;
-    methods_.emplace_back(method);
+    Event& event = push(Event::Kind::request, direction, direction.first);
+    event.method = method;
+    event.is_early = direction.early;
+    methods_.push_back(method == "HEAD" ? Method::head : method == "CONNECT" ? Method::connect : Method::other);
   } else {
     // HTTP-version SP status-code [SP reason-phrase]
     const auto status = line.size() >= 12 && line[8] == ' ' ? parse_number(line.substr(9, 3), 10) : std::nullopt;
@@ -212,8 +232,7 @@ void Http1::start_line(Role role, std::string_view line) {
     direction.status = static_cast<std::uint16_t>(*status);
     const bool interim = direction.status < 200 && direction.status != 101;
     if (!interim) {
-      push(Event::Kind::response, direction, direction.first);
-      events_.back().status = direction.status;
+      push(Event::Kind::response, direction, direction.first).status = direction.status;
     }
   }
   direction.waiting = Waiting::header_line;
@@ -248,13 +267,13 @@ void Http1::head_done(Role role) {
       return;
     }
     const std::uint64_t index = direction.exchange - first_method_;
-    const std::string_view method = index < methods_.size() ? std::string_view(methods_[index]) : std::string_view{};
-    if (status == 101 || (method == "CONNECT" && status < 300)) {
+    const Method method = index < methods_.size() ? methods_[index] : Method::other;
+    if (status == 101 || (method == Method::connect && status < 300)) {
       push(Event::Kind::response_end, direction, direction.last);
       direction.waiting = Waiting::nothing;
       return;
     }
-    if (method == "HEAD" || status == 204 || status == 304) {
+    if (method == Method::head || status == 204 || status == 304) {
       message_done(role);
       return;
     }
@@ -278,9 +297,9 @@ void Http1::message_done(Role role) {
   Direction& direction = side(role);
   if (role == Role::server) {
     push(Event::Kind::response_end, direction, direction.last);
-    if (!methods_.empty() && first_method_ == direction.exchange) {
-      methods_.pop_front();
-      ++first_method_;
+    if (!methods_.empty() && direction.exchange - first_method_ + 1 == methods_.size()) {
+      methods_.clear();
+      first_method_ = direction.exchange + 1;
     }
   }
   ++direction.exchange;

@@ -1,7 +1,8 @@
 // HTTP/1.x over one connection: plaintext of both directions to requests, responses and their ends.
 //
-// In:        feed() with application data Items in the session's order; hole() where plaintext of unknown length is
-//            missing; finish() when the connection is over (a body without a length ends there).
+// In:        feed() with application data Items in the session's order (their plaintext, or so many bytes of it that were
+//            needless); hole() where plaintext of unknown length is missing; finish() when the connection is over (a body
+//            without a length ends there).
 // Out:       next(): Events. Requests and responses are paired in order (pipelining).
 // Ownership: nothing of an Item is kept.
 // Errors:    none: bytes that are no HTTP give not_http once a direction.
@@ -11,13 +12,14 @@
 
 #include <array>
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
+#include "http/event_queue.h"
 #include "http/types.h"
 #include "tls/session.h"
 
@@ -29,7 +31,12 @@ class Http1 {
   void hole(tls::Role role);
   // `clean`: the direction ended by close_notify or FIN, not by a reset or the capture's end.
   void finish(bool clean);
-  Result<std::optional<Event>> next();
+  Result<std::optional<Event>> next() { return events_.next(); }
+  // So many of the direction's next bytes say nothing: they may come as Item::needless_bytes. All of them: `endless`.
+  [[nodiscard]] std::uint64_t needless(tls::Role role) const;
+  static constexpr std::uint64_t endless = UINT64_MAX;
+  // As newly made, but with the memory of before.
+  void reset();
 
  private:
   // What a direction waits for.
@@ -43,6 +50,9 @@ class Http1 {
     close,    // a body that ends with the connection
     nothing,  // no HTTP, or a tunnel (CONNECT, 101): read no further
   };
+
+  // What of a request's method tells about its response.
+  enum class Method : std::uint8_t { other, head, connect };
 
   struct Direction {
     Waiting waiting = Waiting::start_line;
@@ -60,19 +70,19 @@ class Http1 {
 
   [[nodiscard]] Direction& side(tls::Role role) { return directions_[tls::index(role)]; }
   std::size_t take_line(tls::Role role, const tls::Item& item, std::size_t position);
-  std::size_t take_body(tls::Role role, std::size_t available);
+  std::size_t take_body(tls::Role role, std::uint64_t available);
   void line_done(tls::Role role, std::string_view line);
   void start_line(tls::Role role, std::string_view line);
   void header_line(Direction& direction, std::string_view line);
   void head_done(tls::Role role);
   void message_done(tls::Role role);
   void give_up(tls::Role role);
-  void push(Event::Kind kind, const Direction& direction, Stamp stamp);
+  Event& push(Event::Kind kind, const Direction& direction, Stamp stamp);
 
   std::array<Direction, 2> directions_;
-  std::deque<std::string> methods_;  // of requests whose response is not yet there; front: `first_method_`
-  std::uint64_t first_method_ = 0;
-  std::deque<Event> events_;
+  std::vector<Method> methods_;     // of requests from `first_method_` on, until all of them are answered
+  std::uint64_t first_method_ = 0;  // an exchange
+  EventQueue events_;
 };
 
 }  // namespace tlstrata::http

@@ -57,21 +57,32 @@ Http2::Http2() {
   side(Role::client).preface_left = preface().size();
 }
 
-void Http2::push(Event::Kind kind, std::uint64_t stream, Stamp stamp) {
-  Event event;
+Event& Http2::push(Event::Kind kind, std::uint64_t stream, Stamp stamp) {
+  Event& event = events_.push();
   event.kind = kind;
   event.exchange = stream;
   event.first = stamp;
-  events_.push_back(std::move(event));
+  return event;
 }
 
-Result<std::optional<Event>> Http2::next() {
-  if (events_.empty()) {
-    return std::optional<Event>{};
+// What is left of a frame whose content does not matter.
+std::uint64_t Http2::needless(Role role) const {
+  const Direction& direction = directions_[tls::index(role)];
+  if (direction.ended) {
+    return UINT64_MAX;
   }
-  std::optional<Event> event = std::move(events_.front());
-  events_.pop_front();
-  return event;
+  return direction.frame && !has_content(direction.frame->type) ? direction.payload_left : 0;
+}
+
+void Http2::skip(Role role, std::uint64_t count) {
+  Direction& direction = side(role);
+  if (count == 0 || direction.ended || !direction.frame) {
+    return;
+  }
+  direction.payload_left -= static_cast<std::uint32_t>(std::min<std::uint64_t>(count, direction.payload_left));
+  if (direction.payload_left == 0) {
+    frame_done(role);
+  }
 }
 
 void Http2::give_up(Role role) {
@@ -87,6 +98,7 @@ void Http2::feed(const tls::Item& item) {
   Direction& direction = side(item.role);
   direction.last = item.complete;
   direction.early = item.is_early;
+  skip(item.role, item.needless_bytes);
   std::size_t position = 0;
   while (!direction.ended && position < item.plaintext.size()) {
     if (direction.preface_left > 0) {
@@ -282,15 +294,14 @@ void Http2::block_done(Role role) {
   }
   if (role == Role::client && !streams_.contains(stream) && !method.empty()) {
     streams_.emplace(stream, false);
-    push(Event::Kind::request, stream, direction.block_first);
-    events_.back().method = method;
-    events_.back().is_early = direction.early;
+    Event& event = push(Event::Kind::request, stream, direction.block_first);
+    event.method = method;
+    event.is_early = direction.early;
   } else if (role == Role::server && status && (*status >= 200 || *status == 101)) {
     bool& answered = streams_[stream];
     if (!answered) {
       answered = true;
-      push(Event::Kind::response, stream, direction.block_first);
-      events_.back().status = *status;
+      push(Event::Kind::response, stream, direction.block_first).status = *status;
     }
   }
   if (direction.block_ends_stream) {

@@ -1,7 +1,7 @@
 // HTTP/2 over one connection: plaintext of both directions to requests, responses and their ends.
 //
-// In:        feed() with application data Items in the session's order; hole() where plaintext is missing: frames can't
-//            be found again, so the direction ends.
+// In:        feed() with application data Items in the session's order (their plaintext, or so many bytes of it that were
+//            needless); hole() where plaintext is missing: frames can't be found again, so the direction ends.
 // Out:       next(): Events; `exchange` is the stream identifier.
 // Ownership: nothing of an Item is kept. HPACK is nghttp2's.
 // Errors:    none: what is no HTTP/2 gives not_http once a direction.
@@ -11,7 +11,6 @@
 
 #include <array>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -19,6 +18,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "http/event_queue.h"
 #include "http/types.h"
 #include "tls/session.h"
 
@@ -34,7 +34,9 @@ class Http2 {
 
   void feed(const tls::Item& item);
   void hole(tls::Role role);
-  Result<std::optional<Event>> next();
+  Result<std::optional<Event>> next() { return events_.next(); }
+  // So many of the direction's next bytes say nothing: they may come as Item::needless_bytes.
+  [[nodiscard]] std::uint64_t needless(tls::Role role) const;
 
  private:
   struct FreeInflater {
@@ -69,6 +71,7 @@ class Http2 {
   [[nodiscard]] Direction& side(tls::Role role) { return directions_[tls::index(role)]; }
   std::size_t take_preface(Direction& direction, const tls::Item& item);
   std::size_t take_header(tls::Role role, const tls::Item& item, std::size_t position);
+  void skip(tls::Role role, std::uint64_t count);
   std::size_t take_payload(tls::Role role, const tls::Item& item, std::size_t position);
   void frame_done(tls::Role role);
   void headers_frame(tls::Role role, const FrameHeader& frame);
@@ -76,11 +79,11 @@ class Http2 {
   void block_done(tls::Role role);
   void end_stream(tls::Role role, std::uint32_t stream);
   void give_up(tls::Role role);
-  void push(Event::Kind kind, std::uint64_t stream, Stamp stamp);
+  Event& push(Event::Kind kind, std::uint64_t stream, Stamp stamp);
 
   std::array<Direction, 2> directions_;
   std::unordered_map<std::uint32_t, bool> streams_;  // open ones: whether the final response was seen
-  std::deque<Event> events_;
+  EventQueue events_;
 };
 
 }  // namespace tlstrata::http

@@ -1,8 +1,10 @@
 #include "ossl/aead.h"
 
+#include <openssl/core_names.h>
 #include <openssl/crypto.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
+#include <openssl/params.h>
 
 #include <algorithm>
 #include <limits>
@@ -20,7 +22,7 @@ int as_int(std::size_t size) {
   return static_cast<int>(size);
 }
 
-// The control interface takes the tag to verify through a pointer to non-const, and only reads it.
+// Parameters take the tag to verify through a pointer to non-const, and only read it.
 void* readable(std::span<const std::uint8_t> bytes) {
   return const_cast<std::uint8_t*>(bytes.data());
 }
@@ -55,12 +57,8 @@ Result<void> Aead::rekey(std::span<const std::uint8_t> key) {
   if (key.size() != key_size(algorithm_)) {
     return std::unexpected(Error{ErrorCode::malformed, "AEAD key of the wrong size"});
   }
-  if (key.data() != key_.data()) {
-    std::ranges::copy(key, key_.begin());
-  }
-  if (EVP_CipherInit_ex2(context_.get(), nullptr, key.data(), nullptr, static_cast<int>(direction_), nullptr) != 1) {
-    return std::unexpected(last_error("AEAD key"));
-  }
+  std::ranges::copy(key, key_.begin());
+  key_pending_ = true;
   return {};
 }
 
@@ -68,23 +66,35 @@ Aead::~Aead() {
   OPENSSL_cleanse(key_.data(), key_.size());
 }
 
-bool Aead::turn(Direction direction) {
-  if (direction == direction_) {
-    return true;
-  }
-  direction_ = direction;
-  return rekey(std::span(key_).first(key_size(algorithm_))).has_value();
+void Aead::forget_key() {
+  OPENSSL_cleanse(key_.data(), key_.size());
+  key_pending_ = true;
 }
 
-// Everything up to the text: nonce, for decryption the tag, for CCM the length, and the additional data.
+void Aead::turn(Direction direction) {
+  key_pending_ = key_pending_ || direction != direction_;
+  direction_ = direction;
+}
+
+// Everything up to the text: a new key, nonce, for decryption the tag, for CCM the length, and the additional data. One call
+// takes the first three, since what a short record costs is the library's calls.
 bool Aead::start(std::span<const std::uint8_t> nonce, std::span<const std::uint8_t> additional_data,
                  std::size_t text_size, std::span<const std::uint8_t> tag) {
-  int written = 0;
+  if (nonce.size() != aead_nonce_size || text_size > largest_text || additional_data.size() > largest_text) {
+    return false;
+  }
   EVP_CIPHER_CTX* const context = context_.get();
-  return nonce.size() == aead_nonce_size && text_size <= largest_text && additional_data.size() <= largest_text &&
-         EVP_CipherInit_ex2(context, nullptr, nullptr, nonce.data(), static_cast<int>(direction_), nullptr) == 1 &&
-         (tag.empty() || EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, as_int(tag.size()), readable(tag)) == 1) &&
-         (!is_ccm() || EVP_CipherUpdate(context, nullptr, &written, nullptr, as_int(text_size)) == 1) &&
+  const std::uint8_t* const key = key_pending_ ? key_.data() : nullptr;
+  std::array<OSSL_PARAM, 2> parameters{OSSL_PARAM_construct_end(), OSSL_PARAM_construct_end()};
+  if (!tag.empty()) {
+    parameters[0] = OSSL_PARAM_construct_octet_string(OSSL_CIPHER_PARAM_AEAD_TAG, readable(tag), tag.size());
+  }
+  if (EVP_CipherInit_ex2(context, nullptr, key, nonce.data(), static_cast<int>(direction_), parameters.data()) != 1) {
+    return false;
+  }
+  key_pending_ = false;
+  int written = 0;
+  return (!is_ccm() || EVP_CipherUpdate(context, nullptr, &written, nullptr, as_int(text_size)) == 1) &&
          (additional_data.empty() ||
           EVP_CipherUpdate(context, nullptr, &written, additional_data.data(), as_int(additional_data.size())) == 1);
 }
@@ -102,7 +112,8 @@ bool Aead::open(std::span<const std::uint8_t> nonce, std::span<const std::uint8_
   std::uint8_t* const out = plaintext.empty() ? &nothing : plaintext.data();
   const std::uint8_t* const in = ciphertext.empty() ? &nothing : ciphertext.data();
   int written = 0;
-  const bool verified = turn(Direction::open) && start(nonce, additional_data, plaintext.size(), tag) &&
+  turn(Direction::open);
+  const bool verified = start(nonce, additional_data, plaintext.size(), tag) &&
                         EVP_CipherUpdate(context_.get(), out, &written, in, as_int(ciphertext.size())) == 1 &&
                         (is_ccm() || EVP_CipherFinal_ex(context_.get(), &nothing, &written) == 1);
   if (!verified) {
@@ -131,7 +142,8 @@ bool Aead::seal(std::span<const std::uint8_t> nonce, std::span<const std::uint8_
   const std::uint8_t* const in = plaintext.empty() ? &nothing : plaintext.data();
   const auto tag = ciphertext_with_tag.last(tag_size());
   int written = 0;
-  return turn(Direction::seal) && start(nonce, additional_data, plaintext.size(), {}) &&
+  turn(Direction::seal);
+  return start(nonce, additional_data, plaintext.size(), {}) &&
          EVP_CipherUpdate(context_.get(), ciphertext_with_tag.data(), &written, in, as_int(plaintext.size())) == 1 &&
          EVP_CipherFinal_ex(context_.get(), &nothing, &written) == 1 &&
          EVP_CIPHER_CTX_ctrl(context_.get(), EVP_CTRL_AEAD_GET_TAG, as_int(tag.size()), tag.data()) == 1;

@@ -4,8 +4,8 @@
 //            followed by its tag.
 // Out:       plaintext, in the caller's memory: ciphertext size less tag_size() bytes.
 // Ownership: owns one cipher context and copies the key into it; movable. Nothing is allocated per record.
-// Errors:    create and rekey: crypto, malformed for a key of the wrong size. open: false where the tag does not verify
-//            or a size is wrong; the output is then all zero.
+// Errors:    create: crypto. create and rekey: malformed for a key of the wrong size. open: false where the tag does not
+//            verify, a size is wrong or the library says no; the output is then all zero.
 // Threads:   one at a time an object.
 // Source:    RFC 5116; CCM and CCM_8: RFC 6655.
 #pragma once
@@ -43,8 +43,12 @@ class Aead {
 
   static Result<Aead> create(AeadAlgorithm algorithm, std::span<const std::uint8_t> key);
 
-  // The same algorithm with another key: cheaper than a new object.
+  // The same algorithm with another key: far cheaper than a new object. The library is told with the next text.
   [[nodiscard]] Result<void> rekey(std::span<const std::uint8_t> key);
+
+  // Wipes the key (the library's key schedule goes with the next key, or with the object); rekey comes before the next
+  // text.
+  void forget_key();
 
   // `plaintext` has exactly the ciphertext's size less the tag's; it must not overlap `ciphertext_with_tag` except by
   // starting at the same byte.
@@ -73,12 +77,13 @@ class Aead {
   [[nodiscard]] bool is_ccm() const {
     return algorithm_ == AeadAlgorithm::aes_128_ccm || algorithm_ == AeadAlgorithm::aes_128_ccm_8;
   }
-  [[nodiscard]] bool turn(Direction direction);
+  void turn(Direction direction);
   [[nodiscard]] bool start(std::span<const std::uint8_t> nonce, std::span<const std::uint8_t> additional_data,
                            std::size_t text_size, std::span<const std::uint8_t> tag);
 
   AeadAlgorithm algorithm_;
   Direction direction_ = Direction::open;
+  bool key_pending_ = false;            // the context has not seen key_ in this direction
   std::array<std::uint8_t, 32> key_{};  // kept to turn the context, whose tables depend on the direction
   Context context_;
 };

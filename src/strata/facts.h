@@ -85,10 +85,16 @@ struct Facts {
   std::vector<Exchange> exchanges;
 
   Connection connection;
+
+  // As newly made, but with the memory of before.
+  void renew();
 };
 
-// The rows of a connection that is over: layers, parts, outcome. At least one.
-std::vector<Transaction> judge(const Facts& facts);
+// The rows of a connection that is over: layers, parts, outcome. At least one. `facts` are spent: what a row can own moves
+// into it.
+std::vector<Transaction> judge(Facts&& facts);
+// As above, behind `rows`.
+void judge(Facts&& facts, std::vector<Transaction>& rows);
 
 // TLS 1.3's handshake is complete with the client's Finished, TLS 1.2's with both.
 [[nodiscard]] bool handshake_complete(const Facts& facts);

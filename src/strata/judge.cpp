@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "strata/facts.h"
 
@@ -129,15 +130,7 @@ Outcome judge_outcome(const Facts& facts, const Exchange* exchange) {
   return had_syn ? Outcome::complete : Outcome::no_syn;
 }
 
-Transaction base_row(const Facts& facts) {
-  Transaction row;
-  row.connection = facts.connection;
-  row.boundary = facts.boundary;
-  return row;
-}
-
-Transaction first_row(const Facts& facts, const Exchange* exchange) {
-  Transaction row = base_row(facts);
+void fill_first_row(const Facts& facts, const Exchange* exchange, Transaction& row) {
   set_handshake_layers(facts, row);
   if (exchange != nullptr) {
     Intervals intervals(row);
@@ -146,44 +139,65 @@ Transaction first_row(const Facts& facts, const Exchange* exchange) {
     intervals.set(row.total_ns, facts.syn, exchange->response);
     intervals.set(row.last_byte_ns, facts.syn, exchange->response_end);
   }
-  return row;
 }
 
-Transaction later_row(const Facts& facts, const Exchange& exchange) {
-  Transaction row = base_row(facts);
+void fill_later_row(const Exchange& exchange, Transaction& row) {
   Intervals intervals(row);
   intervals.set(row.layers[static_cast<std::size_t>(Layer::app_response)], exchange.request, exchange.response);
   intervals.set(row.total_ns, exchange.request, exchange.response);
   intervals.set(row.last_byte_ns, exchange.request, exchange.response_end);
-  return row;
 }
 
 }  // namespace
+
+void Facts::renew() {
+  Facts fresh;
+  for (std::size_t i = 0; i < sealed.size(); ++i) {
+    sealed[i].clear();
+    fresh.sealed[i] = std::move(sealed[i]);
+  }
+  exchanges.clear();
+  fresh.exchanges = std::move(exchanges);
+  *this = std::move(fresh);
+}
 
 bool handshake_complete(const Facts& facts) {
   const bool is_tls12 = facts.connection.tls_version != 0 && facts.connection.tls_version <= 0x0303;
   return facts.client_finished.present() && (!is_tls12 || facts.server_finished.present());
 }
 
-std::vector<Transaction> judge(const Facts& facts) {
-  std::vector<Transaction> rows;
-  if (facts.exchanges.empty()) {
-    rows.push_back(first_row(facts, nullptr));
-    rows.back().outcome = judge_outcome(facts, nullptr);
-    return rows;
-  }
-  rows.reserve(facts.exchanges.size());
-  for (const Exchange& exchange : facts.exchanges) {
-    rows.push_back(rows.empty() ? first_row(facts, &exchange) : later_row(facts, exchange));
-    Transaction& row = rows.back();
-    row.request = static_cast<std::uint32_t>(rows.size());
-    row.method = exchange.method;
-    row.status = exchange.status;
-    if (exchange.request.present()) {
-      row.request_ns = exchange.request.time_ns;
+void judge(Facts&& facts, std::vector<Transaction>& rows) {
+  const std::size_t count = std::max<std::size_t>(facts.exchanges.size(), 1);
+  const std::size_t before = rows.size();
+  rows.resize(before + count);
+  for (std::size_t i = 0; i < count; ++i) {
+    Transaction& row = rows[before + i];
+    Exchange* const exchange = facts.exchanges.empty() ? nullptr : &facts.exchanges[i];
+    row.boundary = facts.boundary;
+    if (i == 0) {
+      fill_first_row(facts, exchange, row);
+    } else {
+      fill_later_row(*exchange, row);
     }
-    row.outcome = judge_outcome(facts, &exchange);
+    row.outcome = judge_outcome(facts, exchange);
+    if (exchange != nullptr) {
+      row.request = static_cast<std::uint32_t>(i + 1);
+      row.method = std::move(exchange->method);
+      row.status = exchange->status;
+      if (exchange->request.present()) {
+        row.request_ns = exchange->request.time_ns;
+      }
+    }
   }
+  for (std::size_t i = 0; i + 1 < count; ++i) {
+    rows[before + i].connection = facts.connection;
+  }
+  rows.back().connection = std::move(facts.connection);
+}
+
+std::vector<Transaction> judge(Facts&& facts) {
+  std::vector<Transaction> rows;
+  judge(std::move(facts), rows);
   return rows;
 }
 

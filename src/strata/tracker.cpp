@@ -39,6 +39,23 @@ Tracker::Tracker(const tls::KeyLog& keys, const tcp::Endpoints& endpoints) : end
   client_.reset();
 }
 
+void Tracker::reset(const tcp::Endpoints& endpoints) {
+  facts_.renew();
+  endpoints_ = endpoints;
+  session_.reset();
+  http_.reset();
+  change_cipher_spec_ = {};
+  begun_ = {};
+  saw_certificate_ = false;
+  closed_cleanly_ = false;
+  exchange_by_id_.clear();
+  exchanges_indexed_ = 0;
+  rows_.clear();
+  rows_taken_ = 0;
+  orient(Role::client, tcp::Side::a);
+  client_.reset();
+}
+
 Role Tracker::role_of(tcp::Side side) const {
   return side == client_.value_or(tcp::Side::a) ? Role::client : Role::server;
 }
@@ -339,7 +356,7 @@ Exchange* Tracker::find(std::uint64_t id) {
   return found == exchange_by_id_.end() ? nullptr : &exchanges[found->second];
 }
 
-void Tracker::take(const http::Event& event) {
+void Tracker::take(http::Event& event) {
   Exchange* exchange = find(event.exchange);
   if (exchange == nullptr && (event.kind == http::Event::Kind::request || event.kind == http::Event::Kind::response)) {
     exchange = &facts_.exchanges.emplace_back();
@@ -348,7 +365,7 @@ void Tracker::take(const http::Event& event) {
   switch (event.kind) {
     case http::Event::Kind::request:
       exchange->request = event.first;
-      exchange->method = event.method;
+      exchange->method = std::move(event.method);
       exchange->is_early = event.is_early;
       return;
     case http::Event::Kind::response:
@@ -388,18 +405,14 @@ void Tracker::close(tcp::CloseReason reason) {
   // A response whose request was lost in a hole is no transaction that can be timed; the hole is told by the outcome.
   std::erase_if(facts_.exchanges, [](const Exchange& exchange) { return !exchange.request.present(); });
   facts_.connection.start_ns = facts_.syn.present() ? facts_.syn.time_ns : facts_.opened.time_ns;
-  for (Transaction& row : judge(facts_)) {
-    rows_.push_back(std::move(row));
-  }
+  judge(std::move(facts_), rows_);
 }
 
 Result<std::optional<Transaction>> Tracker::next() {
-  if (rows_.empty()) {
+  if (rows_taken_ == rows_.size()) {
     return std::optional<Transaction>{};
   }
-  std::optional<Transaction> row = std::move(rows_.front());
-  rows_.pop_front();
-  return row;
+  return std::optional<Transaction>(std::move(rows_[rows_taken_++]));
 }
 
 }  // namespace tlstrata::strata

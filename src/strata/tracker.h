@@ -8,10 +8,10 @@
 // Source:    docs/measurement.md (layers and outcomes).
 #pragma once
 
-#include <deque>
 #include <memory>
 #include <optional>
 #include <unordered_map>
+#include <vector>
 
 #include "base/result.h"
 #include "http/decoder.h"
@@ -23,6 +23,9 @@ namespace tlstrata::strata {
 class Tracker {
  public:
   Tracker(const tls::KeyLog& keys, const tcp::Endpoints& endpoints);
+  // For another connection: as newly made, but with the memory and the ciphers' contexts of before. Rows that were not
+  // taken are gone.
+  void reset(const tcp::Endpoints& endpoints);
 
   void feed(const tcp::Event& event);
   // At the end of the connection: the segments each side sent, and the stamp of the input's last packet so far.
@@ -43,7 +46,7 @@ class Tracker {
   void take_alert(const tls::Item& item);
   void take_finished(tls::Role role, Stamp complete, std::uint64_t record_end);
   void take_gap(tcp::GapReason reason);
-  void take(const http::Event& event);
+  void take(http::Event& event);
   void drain_http();
   void close(tcp::CloseReason reason);
   Exchange* find(std::uint64_t id);
@@ -59,7 +62,8 @@ class Tracker {
   bool closed_cleanly_ = false;
   std::unordered_map<std::uint64_t, std::size_t> exchange_by_id_;  // once they are many
   std::size_t exchanges_indexed_ = 0;
-  std::deque<Transaction> rows_;
+  std::vector<Transaction> rows_;
+  std::size_t rows_taken_ = 0;
 };
 
 }  // namespace tlstrata::strata

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/byte_reader.h"
 
@@ -30,13 +31,12 @@ std::string text(std::span<const std::uint8_t> bytes) {
   return {bytes.begin(), bytes.end()};
 }
 
-std::vector<std::uint16_t> read_u16_list(ByteReader& list) {
-  std::vector<std::uint16_t> values;
+void read_u16_list(ByteReader& list, std::vector<std::uint16_t>& values) {
+  values.clear();
   values.reserve(list.remaining() / 2);
   while (!list.empty()) {
     values.push_back(list.u16());
   }
-  return values;
 }
 
 Result<void> read_server_name(ByteReader& body, ClientHello& hello) {
@@ -85,14 +85,14 @@ Result<void> read_client_extension(std::uint16_t type, ByteReader& body, ClientH
       return body.empty() ? Result<void>{} : read_server_name(body, hello);
     case extension::supported_groups: {
       auto list = body.sub16();
-      hello.groups = read_u16_list(list);
+      read_u16_list(list, hello.groups);
       return list.finish("supported_groups");
     }
     case extension::alpn:
       return read_alpn(body, hello.alpn);
     case extension::supported_versions: {
       auto list = body.sub8();
-      hello.versions = read_u16_list(list);
+      read_u16_list(list, hello.versions);
       return list.finish("supported_versions");
     }
     case extension::key_share:
@@ -164,21 +164,40 @@ Result<void> read_extensions(ByteReader& reader, Read read) {
   return block.finish("extensions");
 }
 
-std::vector<std::uint8_t> copy(std::span<const std::uint8_t> bytes) {
-  return {bytes.begin(), bytes.end()};
+// As a new one, but with the memory of the old.
+void clear(ClientHello& hello) {
+  ClientHello cleared;
+  const auto keep = [](auto& from, auto& to) {
+    from.clear();
+    to.swap(from);
+  };
+  keep(hello.cipher_suites, cleared.cipher_suites);
+  keep(hello.versions, cleared.versions);
+  keep(hello.groups, cleared.groups);
+  keep(hello.key_shares, cleared.key_shares);
+  keep(hello.alpn, cleared.alpn);
+  hello = std::move(cleared);
 }
 
 }  // namespace
 
 Result<ClientHello> parse_client_hello(std::span<const std::uint8_t> body) {
+  Result<ClientHello> hello;
+  if (const auto done = parse_client_hello(body, *hello); !done) {
+    hello = std::unexpected(done.error());
+  }
+  return hello;
+}
+
+Result<void> parse_client_hello(std::span<const std::uint8_t> body, ClientHello& hello) {
+  clear(hello);
   ByteReader reader(body);
-  ClientHello hello;
   hello.legacy_version = reader.u16();
   std::ranges::copy(reader.take(32), hello.random.begin());
   auto session_id = reader.sub8();
-  hello.session_id = copy(session_id.rest());
+  hello.session_id.assign(session_id.rest());
   auto suites = reader.sub16();
-  hello.cipher_suites = read_u16_list(suites);
+  read_u16_list(suites, hello.cipher_suites);
   auto compression = reader.sub8();
   compression.skip(compression.remaining());
   Result<void> done = session_id.finish("legacy_session_id");
@@ -192,10 +211,10 @@ Result<ClientHello> parse_client_hello(std::span<const std::uint8_t> body) {
   const Result<void> whole = reader.finish("ClientHello");
   for (const Result<void>* each : std::array<const Result<void>*, 4>{&done, &suites_done, &compression_done, &whole}) {
     if (!*each) {
-      return std::unexpected(each->error());
+      return *each;
     }
   }
-  return hello;
+  return {};
 }
 
 Result<ServerHello> parse_server_hello(std::span<const std::uint8_t> body) {
@@ -205,7 +224,7 @@ Result<ServerHello> parse_server_hello(std::span<const std::uint8_t> body) {
   std::ranges::copy(reader.take(32), hello.random.begin());
   hello.is_retry = std::ranges::equal(hello.random, retry_random);
   auto session_id = reader.sub8();
-  hello.session_id = copy(session_id.rest());
+  hello.session_id.assign(session_id.rest());
   hello.cipher_suite = reader.u16();
   reader.skip(1);  // legacy_compression_method
   Result<void> done = session_id.finish("legacy_session_id_echo");

@@ -21,6 +21,8 @@ struct EncryptedExtensions {
 };
 
 Result<ClientHello> parse_client_hello(std::span<const std::uint8_t> body);
+// As above into an object whose memory serves again; after an Error its content is unspecified.
+Result<void> parse_client_hello(std::span<const std::uint8_t> body, ClientHello& hello);
 Result<ServerHello> parse_server_hello(std::span<const std::uint8_t> body);
 Result<EncryptedExtensions> parse_encrypted_extensions(std::span<const std::uint8_t> body);
 

@@ -13,42 +13,60 @@ constexpr std::size_t header_size = 4;
 
 void MessageReader::feed(std::span<const std::uint8_t> content, const RecordPosition& position,
                          std::uint32_t record_offset, bool encrypted) {
-  compact();
+  settle();
   if (content.empty()) {
     return;
   }
-  parts_.push_back({buffer_.size(),
-                    position.begin + record_offset,
-                    position.begin,
-                    position.end,
-                    encrypted,
-                    true,
-                    {position.marks.begin(), position.marks.end()}});
-  buffer_.insert(buffer_.end(), content.begin(), content.end());
-}
-
-void MessageReader::compact() {
-  if (consumed_ == 0) {
+  Part& part = parts_.emplace_back();
+  part.begin = buffer_.size();
+  part.stream_offset = position.begin + record_offset;
+  part.record_begin = position.begin;
+  part.record_end = position.end;
+  part.encrypted = encrypted;
+  part.starts_record = true;
+  part.marks = position.marks;
+  if (buffer_.empty()) {
+    borrowed_ = content;  // most messages lie whole in one record
     return;
   }
-  buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(consumed_));
-  std::vector<Part> kept;
-  for (std::size_t i = 0; i < parts_.size(); ++i) {
-    const std::size_t end = i + 1 < parts_.size() ? parts_[i + 1].begin : buffer_.size() + consumed_;
-    if (end <= consumed_) {
-      continue;
-    }
-    Part part = std::move(parts_[i]);
+  buffer_.insert(buffer_.end(), content.begin(), content.end());
+  own(part);
+}
+
+void MessageReader::own(Part& part) {
+  part.own_marks.assign(part.marks.begin(), part.marks.end());
+  part.marks = part.own_marks;
+}
+
+void MessageReader::settle() {
+  if (!borrowed_.empty()) {
+    buffer_.assign(borrowed_.begin() + static_cast<std::ptrdiff_t>(consumed_), borrowed_.end());
+    borrowed_ = {};
+    drop_parts();
+    std::ranges::for_each(parts_, own);
+  } else if (consumed_ != 0) {
+    buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(consumed_));
+    drop_parts();
+  }
+  consumed_ = 0;
+}
+
+// The consumed bytes have left buffer_: their parts go, and the others begin earlier.
+void MessageReader::drop_parts() {
+  if (buffer_.empty()) {
+    parts_.clear();
+    return;
+  }
+  const auto first = std::ranges::upper_bound(parts_, consumed_, {}, &Part::begin) - 1;
+  parts_.erase(parts_.begin(), first);
+  for (Part& part : parts_) {
     if (part.begin < consumed_) {
       part.stream_offset += consumed_ - part.begin;
       part.starts_record = false;
       part.begin = consumed_;
     }
     part.begin -= consumed_;
-    kept.push_back(std::move(part));
   }
-  parts_ = std::move(kept);
-  consumed_ = 0;
 }
 
 const MessageReader::Part& MessageReader::part_of(std::size_t position) const {
@@ -57,7 +75,7 @@ const MessageReader::Part& MessageReader::part_of(std::size_t position) const {
 }
 
 Result<std::optional<Message>> MessageReader::next() {
-  const auto bytes = std::span<const std::uint8_t>(buffer_).subspan(consumed_);
+  const auto bytes = view().subspan(consumed_);
   if (bytes.size() < header_size) {
     return std::optional<Message>{};
   }
@@ -97,6 +115,7 @@ Result<std::optional<Message>> MessageReader::next() {
 }
 
 void MessageReader::reset() {
+  borrowed_ = {};
   buffer_.clear();
   parts_.clear();
   consumed_ = 0;

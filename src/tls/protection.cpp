@@ -1,6 +1,8 @@
 #include "tls/protection.h"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "ossl/hkdf.h"
 
@@ -9,47 +11,93 @@ namespace {
 
 constexpr std::size_t explicit_nonce_size = 8;  // RFC 5288 section 3
 
+// Where records are opened: see the header. A record bounds its size.
+std::span<std::uint8_t> plaintext_buffer(std::size_t size) {
+  thread_local std::vector<std::uint8_t> buffer;
+  if (buffer.size() < size) {
+    buffer.resize(size);
+  }
+  return std::span(buffer).first(size);
+}
+
 }  // namespace
 
 Result<Protection> Protection::from_secret(const SuiteParameters& suite, std::span<const std::uint8_t> secret) {
-  std::array<std::uint8_t, 32> key{};
-  const auto key_bytes = std::span(key).first(ossl::key_size(suite.aead));
-  auto aead = ossl::Aead::create(suite.aead, key_bytes);
-  if (!aead) {
-    return std::unexpected(aead.error());
-  }
-  Protection protection(suite, std::move(*aead));
-  if (auto keyed = protection.rekey(secret); !keyed) {
+  Protection protection;
+  if (auto keyed = protection.rekey(suite, secret); !keyed) {
     return std::unexpected(keyed.error());
   }
   return protection;
 }
 
-Result<void> Protection::rekey(std::span<const std::uint8_t> secret) {
-  if (secret.size() != ossl::digest_size(suite_.digest)) {
+Result<Protection> Protection::from_key_block(const SuiteParameters& suite, std::span<const std::uint8_t> key,
+                                              std::span<const std::uint8_t> implicit_nonce) {
+  Protection protection;
+  if (auto keyed = protection.rekey_from_block(suite, key, implicit_nonce); !keyed) {
+    return std::unexpected(keyed.error());
+  }
+  return protection;
+}
+
+Result<void> Protection::rekey(const SuiteParameters& suite, std::span<const std::uint8_t> secret) {
+  TrafficKey derived;
+  const auto key = std::span(derived.key).first(ossl::key_size(suite.aead));
+  if (auto done = ossl::traffic_key(suite.digest, secret, key, derived.iv); !done) {
+    clear();
+    return done;
+  }
+  return rekey(suite, secret, derived);
+}
+
+Result<void> Protection::rekey(const SuiteParameters& suite, std::span<const std::uint8_t> secret,
+                               const TrafficKey& derived) {
+  if (secret.size() != ossl::digest_size(suite.digest)) {
+    clear();
     return std::unexpected(Error{ErrorCode::malformed, "a traffic secret of another hash's size"});
   }
-  std::array<std::uint8_t, 32> key{};
-  const auto key_bytes = std::span(key).first(ossl::key_size(suite_.aead));
-  if (auto derived = ossl::traffic_key(suite_.digest, secret, key_bytes, iv_); !derived) {
-    return derived;
-  }
+  iv_ = derived.iv;
   secret_.assign(secret);
+  return set_key(suite, std::span(derived.key).first(ossl::key_size(suite.aead)));
+}
+
+Result<void> Protection::rekey_from_block(const SuiteParameters& suite, std::span<const std::uint8_t> key,
+                                          std::span<const std::uint8_t> implicit_nonce) {
+  iv_ = {};
+  std::ranges::copy(implicit_nonce, iv_.begin());
+  return set_key(suite, key);
+}
+
+Result<void> Protection::set_key(const SuiteParameters& suite, std::span<const std::uint8_t> key) {
   sequence_ = 0;
   passed_ = 0;
   opened_ = 0;
-  return aead_.rekey(key_bytes);
+  has_key_ = false;
+  suite_ = suite;
+  if (aead_ && aead_->algorithm() == suite.aead) {
+    if (auto keyed = aead_->rekey(key); !keyed) {
+      return keyed;
+    }
+  } else {
+    auto created = ossl::Aead::create(suite.aead, key);
+    if (!created) {
+      return std::unexpected(created.error());
+    }
+    aead_ = std::move(*created);
+  }
+  has_key_ = true;
+  return {};
 }
 
-Result<Protection> Protection::from_key_block(const SuiteParameters& suite, std::span<const std::uint8_t> key,
-                                              std::span<const std::uint8_t> implicit_nonce) {
-  auto aead = ossl::Aead::create(suite.aead, key);
-  if (!aead) {
-    return std::unexpected(aead.error());
+void Protection::clear() {
+  if (aead_) {
+    aead_->forget_key();
   }
-  Protection protection(suite, std::move(*aead));
-  std::ranges::copy(implicit_nonce, protection.iv_.begin());
-  return protection;
+  has_key_ = false;
+  iv_ = {};
+  secret_ = {};
+  sequence_ = 0;
+  passed_ = 0;
+  opened_ = 0;
 }
 
 Result<void> Protection::update() {
@@ -58,10 +106,13 @@ Result<void> Protection::update() {
   if (auto derived = ossl::hkdf_expand_label(suite_.digest, secret_.bytes(), "traffic upd", {}, next_bytes); !derived) {
     return derived;
   }
-  return rekey(next_bytes);
+  return rekey(suite_, next_bytes);
 }
 
 std::optional<Plaintext> Protection::open(const Record& record) {
+  if (!has_key_) {
+    return std::nullopt;
+  }
   // Records that could not be opened counted too, unless they were none of this key's: both are tried.
   for (std::uint64_t ahead = passed_ + 1; ahead > 0; --ahead) {
     const std::uint64_t sequence = sequence_ + ahead - 1;
@@ -95,23 +146,24 @@ std::optional<Plaintext> Protection::open_at(const Record& record, std::uint64_t
       nonce[4 + i] ^= static_cast<std::uint8_t>(sequence >> (8 * (7 - i)));
     }
   }
-  if (ciphertext.size() < aead_.tag_size()) {
+  if (ciphertext.size() < aead_->tag_size()) {
     return std::nullopt;
   }
-  const std::size_t length = ciphertext.size() - aead_.tag_size();
+  const std::size_t length = ciphertext.size() - aead_->tag_size();
+  const std::span<std::uint8_t> plaintext = plaintext_buffer(length);
   if (suite_.is_tls13) {
-    if (!aead_.open(nonce, record.header, ciphertext, plaintext_)) {
+    if (!aead_->open(nonce, record.header, ciphertext, plaintext)) {
       return std::nullopt;
     }
     // TLSInnerPlaintext: content, type, zeros.
     std::size_t end = length;
-    while (end > 0 && plaintext_[end - 1] == 0) {
+    while (end > 0 && plaintext[end - 1] == 0) {
       --end;
     }
     if (end == 0) {
       return Plaintext{static_cast<ContentType>(0), {}, offset};
     }
-    return Plaintext{static_cast<ContentType>(plaintext_[end - 1]), std::span(plaintext_).first(end - 1), offset};
+    return Plaintext{static_cast<ContentType>(plaintext[end - 1]), plaintext.first(end - 1), offset};
   }
   std::array<std::uint8_t, 13> additional{};
   for (std::size_t i = 0; i < 8; ++i) {
@@ -120,10 +172,10 @@ std::optional<Plaintext> Protection::open_at(const Record& record, std::uint64_t
   std::ranges::copy(record.header.first(3), additional.begin() + 8);
   additional[11] = static_cast<std::uint8_t>(length >> 8U);
   additional[12] = static_cast<std::uint8_t>(length);
-  if (!aead_.open(nonce, additional, ciphertext, plaintext_)) {
+  if (!aead_->open(nonce, additional, ciphertext, plaintext)) {
     return std::nullopt;
   }
-  return Plaintext{record.type, std::span(plaintext_).first(length), offset};
+  return Plaintext{record.type, plaintext, offset};
 }
 
 }  // namespace tlstrata::tls

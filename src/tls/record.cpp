@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/byte_reader.h"
 
@@ -33,7 +34,49 @@ std::span<const Mark> marks_of(std::span<const Mark> marks, std::uint64_t begin,
   return {first, last};
 }
 
+// Buffers that are in no reader's use. A worker has as many in use as it has records under way.
+class BufferPool {
+ public:
+  static BufferPool& of_this_thread() {
+    thread_local BufferPool pool;
+    return pool;
+  }
+
+  std::vector<std::uint8_t> take() {
+    if (spare_.empty()) {
+      return {};
+    }
+    std::vector<std::uint8_t> buffer = std::move(spare_.back());
+    spare_.pop_back();
+    return buffer;
+  }
+  void give_back(std::vector<std::uint8_t> buffer) {
+    if (spare_.size() < most_spare && buffer.capacity() <= largest_spare) {
+      buffer.clear();
+      spare_.push_back(std::move(buffer));
+    }
+  }
+
+ private:
+  static constexpr std::size_t most_spare = 64;
+  static constexpr std::size_t largest_spare = std::size_t{64} << 10U;
+  std::vector<std::vector<std::uint8_t>> spare_;
+};
+
 }  // namespace
+
+void RecordReader::reset(Role role) {
+  std::vector<Mark> marks = std::move(marks_);
+  std::vector<Mark> skip_marks = std::move(skip_marks_);
+  if (buffer_.capacity() != 0) {
+    BufferPool::of_this_thread().give_back(std::move(buffer_));
+  }
+  *this = RecordReader(role);
+  marks.clear();
+  skip_marks.clear();
+  marks_ = std::move(marks);
+  skip_marks_ = std::move(skip_marks);
+}
 
 Stamp RecordPosition::first_at(std::uint64_t offset) const {
   return marks.empty() ? Stamp{} : mark_at(marks, offset).first;
@@ -62,16 +105,26 @@ void RecordReader::chunk(std::span<const std::uint8_t> bytes, std::uint64_t offs
       lost_ = tcp::GapReason::not_captured;
       return;
     }
-    buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
+    keep(bytes);
   }
   marks_.push_back({offset, first, in_order});
+}
+
+void RecordReader::keep(std::span<const std::uint8_t> bytes) {
+  if (buffer_.capacity() == 0) {
+    buffer_ = BufferPool::of_this_thread().take();
+  }
+  buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
 }
 
 // Keeps what is not consumed in memory of our own.
 void RecordReader::settle() {
   if (buffer_.empty()) {
-    const auto rest = borrowed_.subspan(consumed_);
-    buffer_.assign(rest.begin(), rest.end());
+    if (const auto rest = borrowed_.subspan(consumed_); !rest.empty()) {
+      keep(rest);
+    }
+  } else if (consumed_ == buffer_.size()) {
+    BufferPool::of_this_thread().give_back(std::exchange(buffer_, {}));
   } else if (consumed_ != 0) {
     buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(consumed_));
   }
@@ -82,11 +135,11 @@ void RecordReader::settle() {
     return;
   }
   // Of the marks before the first kept byte only the last still says something.
-  auto keep = std::ranges::upper_bound(marks_, view_offset_, {}, &Mark::offset);
-  if (keep != marks_.begin()) {
-    --keep;
+  auto first_kept = std::ranges::upper_bound(marks_, view_offset_, {}, &Mark::offset);
+  if (first_kept != marks_.begin()) {
+    --first_kept;
   }
-  marks_.erase(marks_.begin(), keep);
+  marks_.erase(marks_.begin(), first_kept);
 }
 
 void RecordReader::consume(std::size_t count) {

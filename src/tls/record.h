@@ -6,7 +6,8 @@
 // Out:       next(): the next whole record. A record whose body has a hole is `damaged`; after a hole that hides a
 // record
 //            header the reader is lost() and yields nothing more.
-// Ownership: a record's spans hold until the next call of any function.
+// Ownership: a record's spans hold until the next call of any function. Memory for records that span chunks is borrowed
+//            from the thread's pool and goes back with the record, so that open connections at rest hold none.
 // Errors:    malformed where the stream is no TLS from the start or stops being TLS; the reader then yields nothing
 // more. Limits:    `buffer_limit` bytes wait for their consumer. Source:    RFC 8446 section 5.1; RFC 5246 section 6.2
 // (length bound of protected records); PROXY protocol 2.7.
@@ -61,6 +62,8 @@ class RecordReader {
 
   // A client's stream may begin with a PROXY protocol header, which is skipped.
   explicit RecordReader(Role role) : role_(role) {}
+  // As newly made, but with the memory of before.
+  void reset(Role role);
 
   void chunk(std::span<const std::uint8_t> bytes, std::uint64_t offset, Stamp first, Stamp in_order);
   void gap(std::uint64_t offset, std::uint64_t length, tcp::GapReason reason, Stamp stamp);
@@ -82,6 +85,7 @@ class RecordReader {
  private:
   [[nodiscard]] std::span<const std::uint8_t> view() const;
   void consume(std::size_t count);
+  void keep(std::span<const std::uint8_t> bytes);
   [[nodiscard]] bool read_proxy_header();
   std::optional<Record> finish_skipped();
   [[nodiscard]] std::uint64_t view_offset() const { return view_offset_; }

@@ -4,8 +4,8 @@
 //            then keeps what it needs, so the fed bytes may go); finish() at the end, then next() again.
 // Out:       Items in the order in which they could be understood: a direction waits for the other where its keys
 //            depend on it (a client's encrypted records for the ServerHello), at most `stall_limit` bytes.
-// Ownership: an Item's pointers and spans hold until the next call of any function. The KeyLog must outlive the
-//            session.
+// Ownership: an Item's pointers and spans hold until the next call of any function, of any session on the same thread
+//            (plaintext is in the thread's buffer). The KeyLog must outlive the session.
 // Errors:    none: what can't be read is an Item too (not_tls, lost, malformed), and that direction ends.
 // Threads:   one at a time an object; sessions of different threads may share a KeyLog that no longer changes.
 // Source:    RFC 8446; RFC 5246. Keys change by direction (RFC 8446 appendix A):
@@ -18,7 +18,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <span>
 
@@ -28,6 +27,7 @@
 #include "tls/messages.h"
 #include "tls/protection.h"
 #include "tls/record.h"
+#include "tls/traffic_keys.h"
 #include "tls/types.h"
 
 namespace tlstrata::tls {
@@ -39,7 +39,7 @@ struct Item {
     message,       // any other handshake message: `message_type`
     change_cipher_spec,
     alert,
-    application_data,  // `plaintext`; `is_early` for 0-RTT
+    application_data,  // `plaintext`, or `needless_bytes` of it; `is_early` for 0-RTT
     opaque,            // a protected record that was not opened; TLS 1.2's Finished too where its key is unknown
     malformed,         // a handshake message that breaks the RFC's rules
     not_tls,           // the direction's stream is no TLS from here on
@@ -59,6 +59,7 @@ struct Item {
   Alert alert;
   std::span<const std::uint8_t> plaintext;  // application_data
   std::uint32_t record_offset = 0;          // of the plaintext's first byte within the record
+  std::uint32_t needless_bytes = 0;         // application_data: so much plaintext that was not opened, as asked
   RecordPosition position;                  // application_data, opaque
   bool is_early = false;
   bool is_encrypted = false;
@@ -76,6 +77,8 @@ class Session {
   static constexpr std::size_t stall_limit = std::size_t{1} << 20U;
 
   explicit Session(const KeyLog& keys) : keys_(&keys) {}
+  // As newly made, but with the memory and the library's contexts of before.
+  void reset();
 
   void chunk(Role role, std::span<const std::uint8_t> bytes, std::uint64_t offset, Stamp first, Stamp in_order);
   void gap(Role role, std::uint64_t offset, std::uint64_t length, tcp::GapReason reason, Stamp stamp);
@@ -93,9 +96,11 @@ class Session {
 
   struct Direction {
     explicit Direction(Role role) : records(role) {}
+    void reset(Role role);
+
     RecordReader records;
     MessageReader messages;
-    std::optional<Protection> protection;
+    Protection protection;
     Epoch epoch = Epoch::plaintext;
     bool saw_change_cipher_spec = false;
     bool finished = false;  // its handshake Finished was seen (post-handshake ones don't count)
@@ -105,37 +110,48 @@ class Session {
     bool messages_encrypted = false;
   };
 
+  // Those that return bool fill the Item where they return true.
   [[nodiscard]] Direction& side(Role role) { return directions_[index(role)]; }
   [[nodiscard]] const Direction& side(Role role) const { return directions_[index(role)]; }
   [[nodiscard]] bool must_wait(Role role, std::uint8_t next_type) const;
-  std::optional<Item> advance(Role role);
-  std::optional<Item> next_message(Role role);
-  std::optional<Item> take_record(Role role, const Record& record);
-  std::optional<Item> take_protected(Role role, const Record& record);
-  std::optional<Item> take_plaintext(Role role, const Record& record, const Plaintext& plaintext);
-  std::optional<Item> open_early(const Record& record);
-  [[nodiscard]] Item describe(Item::Kind kind, Role role, const Record& record) const;
-  Item lose(Role role, const Record& record);
-  Item take_message(Role role, const Message& message);
+  bool finish_borrowed(Item& item);
+  bool advance(Role role, Item& item);
+  bool next_message(Role role, Item& item);
+  bool take_record(Role role, const Record& record, Item& item);
+  bool take_protected(Role role, const Record& record, Item& item);
+  bool take_plaintext(Role role, const Record& record, const Plaintext& plaintext, Item& item);
+  bool open_early(const Record& record, Item& item);
+  static void describe(Item::Kind kind, Role role, const Record& record, Item& item);
+  void lose(Role role, const Record& record, Item& item);
+  void take_message(Role role, const Message& message, Item& item);
   void take_client_hello(Item& item, const Message& message);
   void take_server_hello(Item& item, const Message& message);
+  void take_encrypted_extensions(Item& item, const Message& message);
   void take_finished(Role role);
   void start_handshake_keys();
   void start_tls12_keys();
   void key(Role role, SecretKind kind, Epoch epoch);
   void stop_opening(Role role);
   [[nodiscard]] bool is_protected(Role role, const Record& record) const;
-  [[nodiscard]] bool is_tls13() const { return server_hello_ && version_ >= 0x0304; }
+  [[nodiscard]] bool is_tls13() const { return has_server_hello_ && version_ >= 0x0304; }
 
   const KeyLog* keys_;
   std::array<Direction, 2> directions_{Direction(Role::client), Direction(Role::server)};
-  std::optional<ClientHello> client_hello_;  // the newest
-  std::optional<ServerHello> server_hello_;  // the real one, not the retry
-  ServerHello shown_server_hello_;           // what the newest Item points to
-  std::optional<EncryptedExtensions> encrypted_extensions_;
+  // What the newest Item points to.
+  ClientHello client_hello_;
+  ServerHello server_hello_;
+  // Of the newest ClientHello.
+  bool has_client_hello_ = false;
+  bool offers_early_data_ = false;
+  Random client_random_{};
+  // Of the ServerHello, not the HelloRetryRequest.
+  bool has_server_hello_ = false;
+  Random server_random_{};
+  std::uint16_t version_ = 0;  // of a HelloRetryRequest too
   std::optional<SuiteParameters> suite_;
   const ConnectionSecrets* secrets_ = nullptr;
-  std::uint16_t version_ = 0;
+  TrafficKeys traffic_keys_;  // of `secrets_`, from client_handshake_traffic on
+  std::optional<EncryptedExtensions> encrypted_extensions_;
   bool retried_ = false;
   bool has_keys_ = false;
   bool finishing_ = false;

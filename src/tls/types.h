@@ -6,6 +6,7 @@
 //            (groups).
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -60,10 +61,26 @@ struct KeyShareEntry {
   std::uint16_t length = 0;  // bytes of key_exchange
 };
 
+// Up to 255 bytes by their length field, 32 by the RFC: what is longer is not kept.
+class SessionId {
+ public:
+  static constexpr std::size_t longest = 32;
+
+  void assign(std::span<const std::uint8_t> bytes) {
+    length_ = static_cast<std::uint8_t>(bytes.size() <= longest ? bytes.size() : 0);
+    std::copy_n(bytes.begin(), length_, bytes_.begin());
+  }
+  [[nodiscard]] std::span<const std::uint8_t> bytes() const { return std::span(bytes_).first(length_); }
+
+ private:
+  std::array<std::uint8_t, longest> bytes_{};
+  std::uint8_t length_ = 0;
+};
+
 // RFC 8446 section 4.1.2. GREASE values (RFC 8701) are kept where they stand.
 struct ClientHello {
   std::array<std::uint8_t, 32> random{};  // 32 bytes: the key log's look-up key
-  std::vector<std::uint8_t> session_id;   // legacy_session_id
+  SessionId session_id;                   // legacy_session_id
   std::vector<std::uint16_t> cipher_suites;
   std::vector<std::uint16_t> versions;    // supported_versions; empty: legacy_version is the offer
   std::vector<std::uint16_t> groups;      // supported_groups, in order
@@ -80,7 +97,7 @@ struct ClientHello {
 // RFC 8446 section 4.1.3; also the HelloRetryRequest.
 struct ServerHello {
   std::array<std::uint8_t, 32> random{};
-  std::vector<std::uint8_t> session_id;
+  SessionId session_id;
   std::uint16_t version = 0;  // selected: supported_versions, else legacy_version
   std::uint16_t cipher_suite = 0;
   std::optional<std::uint16_t> group;         // key_share's; absent in psk_ke and TLS 1.2

@@ -18,6 +18,7 @@
 
 #include "strata/tracker.h"
 #include "tcp/connections.h"
+#include "unit/strata/row_text.h"
 #include "unit/tcp/packet_builder.h"
 
 namespace tlstrata::strata::test {
@@ -151,8 +152,11 @@ inline std::vector<Frame> merge(const std::vector<std::vector<Frame>>& captures)
   return all;
 }
 
-// The rows of a capture, in order of closing.
-inline std::vector<Transaction> rows_of(const std::vector<Frame>& frames, const tls::KeyLog& keys) {
+// Trackers that served other connections before.
+using Used = std::vector<std::unique_ptr<Tracker>>;
+
+// The rows of a capture, in order of closing. With `used`, connections are followed by those trackers.
+inline std::vector<Transaction> track(const std::vector<Frame>& frames, const tls::KeyLog& keys, Used* used) {
   tcp::Connections connections;
   std::map<tcp::ConnectionId, std::unique_ptr<Tracker>> trackers;
   std::vector<Transaction> rows;
@@ -161,7 +165,13 @@ inline std::vector<Transaction> rows_of(const std::vector<Frame>& frames, const 
     for (auto event = connections.next(); event && *event; event = connections.next()) {
       const tcp::ConnectionId id = (*event)->connection;
       if ((*event)->kind == tcp::EventKind::opened) {
-        trackers[id] = std::make_unique<Tracker>(keys, connections.endpoints(id));
+        if (used == nullptr || used->empty()) {
+          trackers[id] = std::make_unique<Tracker>(keys, connections.endpoints(id));
+        } else {
+          trackers[id] = std::move(used->back());
+          used->pop_back();
+          trackers[id]->reset(connections.endpoints(id));
+        }
       }
       Tracker& tracker = *trackers.at(id);
       if ((*event)->kind == tcp::EventKind::closed) {
@@ -171,6 +181,9 @@ inline std::vector<Transaction> rows_of(const std::vector<Frame>& frames, const 
       tracker.feed(**event);
       for (auto row = tracker.next(); row && *row; row = tracker.next()) {
         rows.push_back(std::move(**row));
+      }
+      if ((*event)->kind == tcp::EventKind::closed && used != nullptr) {
+        used->push_back(std::move(trackers.at(id)));
       }
     }
   };
@@ -183,6 +196,20 @@ inline std::vector<Transaction> rows_of(const std::vector<Frame>& frames, const 
   connections.finish();
   drain();
   EXPECT_EQ(connections.counts().sum(), frames.size()) << "a packet without a fate";
+  return rows;
+}
+
+// The rows of a capture, in order of closing: the same from trackers that are new and from some that served before.
+inline std::vector<Transaction> rows_of(const std::vector<Frame>& frames, const tls::KeyLog& keys) {
+  std::vector<Transaction> rows = track(frames, keys, nullptr);
+  Used used;
+  for (int round = 0; round < 3; ++round) {
+    const std::vector<Transaction> again = track(frames, keys, &used);
+    EXPECT_EQ(again.size(), rows.size()) << "of reused trackers";
+    for (std::size_t i = 0; i < std::min(rows.size(), again.size()); ++i) {
+      EXPECT_EQ(text_of(again[i]), text_of(rows[i])) << "of reused trackers";
+    }
+  }
   return rows;
 }
 

@@ -45,7 +45,7 @@ Facts whole() {
 }
 
 Transaction judged(const Facts& facts) {
-  const auto rows = judge(facts);
+  const auto rows = judge(Facts(facts));
   EXPECT_EQ(rows.size(), 1U);
   return rows.front();
 }
@@ -135,7 +135,7 @@ TEST(Judge, LaterRequestsHaveNoFirstFourLayers) {
   second.response = at(16);
   second.response_end = at(17);
   facts.exchanges.push_back(second);
-  const auto rows = judge(facts);
+  const auto rows = judge(Facts(facts));
   ASSERT_EQ(rows.size(), 2U);
   EXPECT_EQ(rows[1].request, 2U);
   EXPECT_EQ(rows[1].outcome, Outcome::complete);
@@ -351,7 +351,7 @@ TEST_P(JudgeOutcome, IsTheContracts) {
   const Case& each = cases()[GetParam()];
   Facts facts = whole();
   each.change(facts);
-  const auto rows = judge(facts);
+  const auto rows = judge(Facts(facts));
   ASSERT_FALSE(rows.empty());
   for (const Transaction& row : rows) {
     EXPECT_EQ(name(row.outcome), name(each.outcome)) << each.name;
@@ -385,7 +385,7 @@ TEST(Judge, EachRequestIsJudgedByItself) {
   unanswered.id = 1;
   unanswered.request = at(14);
   facts.exchanges.push_back(unanswered);
-  const auto rows = judge(facts);
+  const auto rows = judge(Facts(facts));
   ASSERT_EQ(rows.size(), 2U);
   EXPECT_EQ(rows[0].outcome, Outcome::complete);
   EXPECT_EQ(rows[1].outcome, Outcome::no_response);
@@ -429,7 +429,7 @@ TEST(Judge, InvariantsHoldForAnyFacts) {
     facts.fatal_alert = random() % 8 == 0;
     facts.opaque_client_data = random() % 4 == 0;
     facts.opaque_server_data = random() % 4 == 0;
-    for (const Transaction& row : judge(facts)) {
+    for (const Transaction& row : judge(std::move(facts))) {
       for (const auto& layer : row.layers) {
         ASSERT_GE(layer.value_or(0), 0);
       }

@@ -28,7 +28,7 @@ TEST(ClientHello, OfRfc8448) {
   EXPECT_EQ(hello->key_shares[0].group, 0x001D);
   EXPECT_EQ(hello->key_shares[0].length, 32U);
   EXPECT_EQ(hello->server_name, "server");
-  EXPECT_TRUE(hello->session_id.empty());
+  EXPECT_TRUE(hello->session_id.bytes().empty());
   EXPECT_FALSE(hello->offers_psk);
   EXPECT_FALSE(hello->offers_early_data);
   EXPECT_FALSE(hello->has_ech);
@@ -57,7 +57,7 @@ TEST(ClientHello, EveryFieldThatIsBuiltComesBack) {
   const auto hello = parse_client_hello(client_hello_body(fields));
   ASSERT_TRUE(hello);
   EXPECT_EQ(hello->random, fields.random);
-  EXPECT_EQ(hello->session_id, fields.session_id);
+  EXPECT_TRUE(std::ranges::equal(hello->session_id.bytes(), fields.session_id));
   EXPECT_EQ(hello->cipher_suites, fields.suites);
   EXPECT_EQ(hello->versions, fields.versions);
   EXPECT_EQ(hello->groups, fields.groups);

@@ -31,9 +31,12 @@ class Feeder {
     for (Mark& mark : marks) {
       mark.offset += offset_;
     }
+    messages.settle();  // what was borrowed goes now
+    content_ = content;
+    marks_ = std::move(marks);
     const std::uint32_t overhead = encrypted ? 5 + 17 : 5;
-    const RecordPosition position{offset_, offset_ + content.size() + overhead, marks};
-    messages.feed(content, position, 5, encrypted);
+    const RecordPosition position{offset_, offset_ + content.size() + overhead, marks_};
+    messages.feed(content_, position, 5, encrypted);
     offset_ = position.end;
   }
   void feed(const Bytes& content, std::uint64_t packet, bool encrypted = true) {
@@ -62,6 +65,8 @@ class Feeder {
   bool failed = false;
 
  private:
+  Bytes content_;
+  std::vector<Mark> marks_;
   std::uint64_t offset_ = 0;
 };
 

@@ -105,8 +105,23 @@ TEST_P(Tls13Suites, RekeyStartsFromZero) {
   Protection protection = protection_for(GetParam());
   EXPECT_EQ(text_of(protection.open(record_of(scribe.data("handshake")))), "handshake");
   scribe.rekey(secret_for(GetParam(), 99));
-  ASSERT_TRUE(protection.rekey(secret_for(GetParam(), 99)));
+  ASSERT_TRUE(protection.rekey(suite_parameters(GetParam()).value(), secret_for(GetParam(), 99)));
   EXPECT_EQ(text_of(protection.open(record_of(scribe.data("application")))), "application");
+}
+
+TEST_P(Tls13Suites, OneObjectServesAnySuiteAndForgetsItsKey) {
+  Protection protection;
+  EXPECT_FALSE(protection.has_key());
+  EXPECT_FALSE(protection.open(record_of(Scribe(GetParam(), secret_for(GetParam())).data("text"))));
+  for (const std::uint16_t suite : {std::uint16_t{0x1302}, GetParam(), std::uint16_t{0x1303}, GetParam()}) {
+    Scribe scribe(suite, secret_for(suite));
+    ASSERT_TRUE(protection.rekey(suite_parameters(suite).value(), secret_for(suite)));
+    EXPECT_EQ(text_of(protection.open(record_of(scribe.data("text")))), "text");
+    EXPECT_EQ(text_of(protection.open(record_of(scribe.data("more")))), "more");
+    protection.clear();
+    EXPECT_FALSE(protection.has_key());
+    EXPECT_FALSE(protection.open(record_of(scribe.data("closed"))));
+  }
 }
 
 TEST_P(Tls13Suites, PassedRecordsAreCounted) {
