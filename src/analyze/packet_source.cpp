@@ -13,7 +13,7 @@ Checked<PacketSource> PacketSource::open(const std::vector<std::string>& paths, 
     if (!source) {
       return std::unexpected(source.error());
     }
-    result.files_.push_back({std::move(*source), std::nullopt, false, {}});
+    result.files_.push_back({std::move(*source), {}, false, {}});
   }
   for (File& file : result.files_) {
     if (auto first = result.advance(file); !first) {
@@ -25,7 +25,6 @@ Checked<PacketSource> PacketSource::open(const std::vector<std::string>& paths, 
 
 // Reads on to the file's next packet. An Error before any packet means that this is no capture.
 Checked<void> PacketSource::advance(File& file) {
-  file.ahead.reset();
   while (!file.ended) {
     auto item = file.source.next();
     if (!item) {
@@ -54,24 +53,24 @@ Checked<void> PacketSource::advance(File& file) {
   return {};
 }
 
-std::optional<capture::Packet> PacketSource::next() {
+const capture::Packet* PacketSource::next() {
   if (lent_) {
     (void)advance(files_[*lent_]);  // an error after the first packet is kept as the file's damage
     lent_.reset();
   }
   for (std::size_t i = 0; i < files_.size(); ++i) {  // few files: a heap would not pay
-    if (files_[i].ahead && (!lent_ || files_[i].ahead->time_ns < files_[*lent_].ahead->time_ns)) {
+    if (!files_[i].ended && (!lent_ || files_[i].ahead.time_ns < files_[*lent_].ahead.time_ns)) {
       lent_ = i;
     }
   }
   if (!lent_) {
-    return std::nullopt;
+    return nullptr;
   }
-  capture::Packet packet = *files_[*lent_].ahead;
+  capture::Packet& packet = files_[*lent_].ahead;
   if (files_.size() > 1) {
     packet.number = ++number_;  // one file keeps its own numbers, as TShark shows them
   }
-  return packet;
+  return &packet;
 }
 
 bool PacketSource::can_reread() const {

@@ -26,7 +26,8 @@ class PacketSource {
   // `keys` gets the embedded secrets; null: they are passed over.
   static Checked<PacketSource> open(const std::vector<std::string>& paths, tls::KeyLog* keys);
 
-  std::optional<capture::Packet> next();
+  // Null at the end.
+  const capture::Packet* next();
 
   // True where a second pass over the files is possible and cheap.
   [[nodiscard]] bool can_reread() const;
@@ -40,7 +41,7 @@ class PacketSource {
  private:
   struct File {
     capture::FileSource source;
-    std::optional<capture::Packet> ahead;
+    capture::Packet ahead;  // valid while not ended
     bool ended = false;
     std::string damage;  // why it ended early; empty: it did not
   };

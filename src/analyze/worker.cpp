@@ -28,20 +28,36 @@ void Worker::drain() {
 
 void Worker::take(const tcp::Event& event) {
   if (event.kind == tcp::EventKind::opened) {
-    if (open_.size() <= event.connection) {
-      open_.resize(event.connection + 1);
-    }
-    open_[event.connection] = std::make_unique<Open>(
-        Open{first_place_ + places_.size(), strata::Tracker(*keys_, connections_.endpoints(event.connection))});
-    places_.push_back({{event.first.packet, {}}, false});
+    open(event);
   }
-  Open& open = *open_[event.connection];
+  std::unique_ptr<Open>& open = open_[event.connection];
   if (event.kind != tcp::EventKind::closed) {
-    open.tracker.feed(event);
+    open->tracker.feed(event);
     return;
   }
-  close(open, event);
-  open_[event.connection].reset();
+  close(*open, event);
+  if (spare_.size() < most_spare) {
+    spare_.push_back(std::move(open));
+  }
+  open.reset();
+}
+
+void Worker::open(const tcp::Event& event) {
+  if (open_.size() <= event.connection) {
+    open_.resize(event.connection + 1);
+  }
+  const tcp::Endpoints& endpoints = connections_.endpoints(event.connection);
+  const std::uint64_t place = first_place_ + places_.size();
+  std::unique_ptr<Open>& open = open_[event.connection];
+  if (spare_.empty()) {
+    open = std::make_unique<Open>(Open{place, strata::Tracker(*keys_, endpoints)});
+  } else {
+    open = std::move(spare_.back());
+    spare_.pop_back();
+    open->place = place;
+    open->tracker.reset(endpoints);
+  }
+  places_.push_back({{event.first.packet, {}}, false});
 }
 
 void Worker::close(Open& open, const tcp::Event& event) {

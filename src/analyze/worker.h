@@ -52,18 +52,21 @@ class Worker {
     std::uint64_t place = 0;  // as counted from the first connection of all
     strata::Tracker tracker;
   };
+  static constexpr std::size_t most_spare = 64;
 
   void drain();
   void take(const tcp::Event& event);
+  void open(const tcp::Event& event);
   void close(Open& open, const tcp::Event& event);
 
   const tls::KeyLog* keys_;
   tcp::Connections connections_;
   Order order_;
-  std::vector<std::unique_ptr<Open>> open_;  // by tcp::ConnectionId
-  std::deque<Place> places_;                 // by first packet
-  std::uint64_t first_place_ = 0;            // of places_.front()
-  std::vector<Ended> ended_;                 // in order of end, where that is asked for
+  std::vector<std::unique_ptr<Open>> open_;   // by tcp::ConnectionId
+  std::vector<std::unique_ptr<Open>> spare_;  // of connections that are over: their memory serves the next ones
+  std::deque<Place> places_;                  // by first packet
+  std::uint64_t first_place_ = 0;             // of places_.front()
+  std::vector<Ended> ended_;                  // in order of end, where that is asked for
   std::uint64_t last_packet_ = 0;
   Nanos last_ns_ = 0;
 };
