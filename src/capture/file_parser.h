@@ -16,9 +16,11 @@
 //            and the 24-byte record of magic 0xa1b2cd34: as libpcap reads them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/byte_reader.h"
@@ -39,7 +41,13 @@ class FileParser {
   static constexpr std::size_t max_interfaces = 65'536;
 
   void feed(std::span<const std::uint8_t> chunk) { window_.feed(chunk); }
-  [[nodiscard]] Result<std::optional<Item>> next();
+  [[nodiscard]] Result<std::optional<Item>> next() {
+    Packet packet;
+    if (read_usual(packet)) [[likely]] {
+      return Result<std::optional<Item>>(std::in_place, std::in_place, std::in_place_type<Packet>, packet);
+    }
+    return next_step();
+  }
 
   // The input is over. To be called once next() has returned std::nullopt.
   [[nodiscard]] Result<void> finish();
@@ -62,6 +70,15 @@ class FileParser {
   // Which of a pcap record's two lengths comes first.
   enum class LengthOrder : std::uint8_t { captured_first, original_first, larger_is_original };
 
+  // Of a pcap record: seconds, fraction, captured length, original length.
+  static constexpr std::size_t record_words = 4;
+  static constexpr std::size_t captured_length_word = 2;
+  using RecordHead = std::array<std::uint32_t, record_words>;
+
+  bool read_usual(Packet& packet);
+  bool read_usual_record(Packet& packet);
+  bool read_usual_block(Packet& packet);
+  Result<std::optional<Item>> next_step();
   Result<Step> step(std::optional<Item>& out);
   Result<Step> read_file_header();
   Result<Step> read_pcap_header(std::uint32_t magic, ByteOrder order);
@@ -73,6 +90,8 @@ class FileParser {
   Result<Step> add_interface(const pcapng::Body& body);
   void note_statistics(const pcapng::Body& body);
   Step yield_packet(const Result<pcapng::PacketFields>& fields, bool has_time, std::optional<Item>& out);
+  void set_packet(Packet& packet, const RecordHead& head, std::span<const std::uint8_t> data);
+  void set_packet(Packet& packet, const pcapng::PacketFields& fields, bool has_time);
   std::unexpected<Error> fail(ErrorCode code, const char* what, std::uint64_t offset) const;
 
   InputWindow window_;

@@ -33,21 +33,15 @@ class FileSource {
   static Checked<FileSource> open(const std::string& path);
 
   [[nodiscard]] Result<std::optional<Item>> next() {
-    for (;;) {
-      auto item = parser_.next();
-      if (!item || item->has_value()) {
-        if (mapped_ && !decompressor_) {
-          mapped_->release_before(parser_.offset());
-        }
-        return item;
-      }
-      if (ended_) {
-        return std::nullopt;
-      }
-      if (auto refilled = refill(); !refilled) {
-        return std::unexpected(refilled.error());
-      }
+    auto item = parser_.next();
+    while (item && !item->has_value() && !ended_) {
+      const auto refilled = refill();
+      item = refilled ? parser_.next() : std::unexpected(refilled.error());
     }
+    if (mapped_ && !decompressor_) {
+      mapped_->release_before(parser_.offset());
+    }
+    return item;
   }
 
   [[nodiscard]] FileCounts counts() const {
