@@ -75,13 +75,13 @@ constexpr std::uint64_t round_up_to_4(std::uint64_t length) {
 
 // Packets of which all is here in one piece: nearly all of a file that was fed whole. They are read with few tests and no
 // copies; false: nothing was done, and step() says what there is.
-bool FileParser::read_usual(Packet& packet) {
-  return waiting_ == Waiting::pcap_record ? read_usual_record(packet)
-         : waiting_ == Waiting::block     ? read_usual_block(packet)
+bool FileParser::read_usual() {
+  return waiting_ == Waiting::pcap_record ? read_usual_record()
+         : waiting_ == Waiting::block     ? read_usual_block()
                                           : false;
 }
 
-bool FileParser::read_usual_record(Packet& packet) {
+bool FileParser::read_usual_record() {
   const auto here = window_.in_one_piece();
   if (here.size() < record_head_bytes_ || length_order_ != LengthOrder::captured_first) {
     return false;
@@ -92,13 +92,13 @@ bool FileParser::read_usual_record(Packet& packet) {
   if (captured_length > max_packet_bytes || record_bytes > here.size()) {
     return false;
   }
-  set_packet(packet, head, here.subspan(record_head_bytes_, captured_length));
+  set_packet(head, here.subspan(record_head_bytes_, captured_length));
   window_.consume_and_fetch(record_bytes);
   return true;
 }
 
 // An enhanced packet block.
-bool FileParser::read_usual_block(Packet& packet) {
+bool FileParser::read_usual_block() {
   constexpr std::size_t head_bytes = pcapng::block_head_bytes + pcapng::enhanced_head_bytes;
   const auto here = window_.in_one_piece();
   if (here.size() < head_bytes) {
@@ -112,36 +112,34 @@ bool FileParser::read_usual_block(Packet& packet) {
       captured_length > length - head_bytes - pcapng::block_trailer_bytes || interface >= interfaces_.size()) {
     return false;
   }
-  set_packet(packet,
-             {interface, std::uint64_t{high} << 32U | low, original_length, here.subspan(head_bytes, captured_length)},
+  set_packet({interface, std::uint64_t{high} << 32U | low, original_length, here.subspan(head_bytes, captured_length)},
              true);
   window_.consume_and_fetch(length);
   return true;
 }
 
-Result<std::optional<Item>> FileParser::next_step() {
+Result<const Item*> FileParser::next_step() {
   for (;;) {
-    std::optional<Item> out;
-    const Result<Step> stepped = step(out);
+    const Result<Step> stepped = step();
     if (!stepped) {
       failure_ = stepped.error();
       waiting_ = Waiting::nowhere;
       return std::unexpected(failure_);
     }
     if (*stepped != Step::again) {
-      return out;
+      return *stepped == Step::item ? &item_ : nullptr;
     }
   }
 }
 
-Result<FileParser::Step> FileParser::step(std::optional<Item>& out) {
+Result<FileParser::Step> FileParser::step() {
   switch (waiting_) {
     case Waiting::file_header:
       return read_file_header();
     case Waiting::pcap_record:
-      return read_pcap_record(out);
+      return read_pcap_record();
     case Waiting::block:
-      return read_block(out);
+      return read_block();
     case Waiting::block_rest:
       return skip_block_rest();
     case Waiting::nowhere:
@@ -224,17 +222,19 @@ Result<FileParser::Step> FileParser::read_pcap_header(std::uint32_t magic, ByteO
   return Step::again;
 }
 
-void FileParser::set_packet(Packet& packet, const RecordHead& head, std::span<const std::uint8_t> data) {
+void FileParser::set_packet(const RecordHead& head, std::span<const std::uint8_t> data) {
+  Packet& packet = this->packet();
   const auto [seconds, fraction, captured_length, original_length] = head;
   packet.time_ns = std::min(seconds * nanos_per_second + Nanos{fraction} * nanos_per_fraction_, max_time_ns);
   packet.data = data;
   packet.original_length = original_length;
   packet.link = pcap_link_;
+  packet.interface = 0;
   packet.number = ++number_;
   ++counts_.packets;
 }
 
-Result<FileParser::Step> FileParser::read_pcap_record(std::optional<Item>& out) {
+Result<FileParser::Step> FileParser::read_pcap_record() {
   const auto bytes = window_.peek(record_head_bytes_);
   if (!bytes) {
     return Step::need_more;
@@ -254,12 +254,12 @@ Result<FileParser::Step> FileParser::read_pcap_record(std::optional<Item>& out) 
   if (!record) {
     return Step::need_more;
   }
-  set_packet(out.emplace().emplace<Packet>(), head, record->subspan(record_head_bytes_));
+  set_packet(head, record->subspan(record_head_bytes_));
   window_.consume(record_bytes);
   return Step::item;
 }
 
-Result<FileParser::Step> FileParser::read_block(std::optional<Item>& out) {
+Result<FileParser::Step> FileParser::read_block() {
   using enum pcapng::BlockType;
   const auto start = window_.peek(min_block_bytes);
   if (!start) {
@@ -306,7 +306,7 @@ Result<FileParser::Step> FileParser::read_block(std::optional<Item>& out) {
       block->subspan(pcapng::block_head_bytes, static_cast<std::size_t>(padded_length) - min_block_bytes),
       window_.offset() + pcapng::block_head_bytes, order_};
   window_.consume(static_cast<std::size_t>(padded_length));
-  return use_block(type, body, out);
+  return use_block(type, body);
 }
 
 Result<FileParser::Step> FileParser::skip_block_rest() {
@@ -330,17 +330,16 @@ Result<FileParser::Step> FileParser::skip_block_rest() {
   return Step::again;
 }
 
-Result<FileParser::Step> FileParser::use_block(pcapng::BlockType type, const pcapng::Body& body,
-                                               std::optional<Item>& out) {
+Result<FileParser::Step> FileParser::use_block(pcapng::BlockType type, const pcapng::Body& body) {
   using enum pcapng::BlockType;
   switch (type) {
     case enhanced_packet:
-      return yield_packet(pcapng::read_enhanced_packet(body), true, out);
+      return yield_packet(pcapng::read_enhanced_packet(body), true);
     case packet:
-      return yield_packet(pcapng::read_obsolete_packet(body), true, out);
+      return yield_packet(pcapng::read_obsolete_packet(body), true);
     case simple_packet: {
       const std::uint32_t snap_length = interfaces_.empty() ? 0 : interfaces_.front().snap_length;
-      return yield_packet(pcapng::read_simple_packet(body, snap_length), false, out);
+      return yield_packet(pcapng::read_simple_packet(body, snap_length), false);
     }
     case section_header:
       return begin_section(body);
@@ -355,7 +354,7 @@ Result<FileParser::Step> FileParser::use_block(pcapng::BlockType type, const pca
         return std::unexpected(secrets.error());
       }
       ++counts_.secrets;
-      out = *secrets;
+      item_ = *secrets;
       return Step::item;
     }
   }
@@ -398,7 +397,8 @@ void FileParser::note_statistics(const pcapng::Body& body) {
   interface.drops = statistics->drops;
 }
 
-void FileParser::set_packet(Packet& packet, const pcapng::PacketFields& fields, bool has_time) {
+void FileParser::set_packet(const pcapng::PacketFields& fields, bool has_time) {
+  Packet& packet = this->packet();
   const pcapng::Interface& interface = interfaces_[fields.interface];
   packet.time_ns = has_time ? interface.scale.to_nanos(fields.ticks) : 0;
   packet.data = fields.data;
@@ -409,13 +409,12 @@ void FileParser::set_packet(Packet& packet, const pcapng::PacketFields& fields, 
   ++counts_.packets;
 }
 
-FileParser::Step FileParser::yield_packet(const Result<pcapng::PacketFields>& fields, bool has_time,
-                                          std::optional<Item>& out) {
+FileParser::Step FileParser::yield_packet(const Result<pcapng::PacketFields>& fields, bool has_time) {
   if (!fields || fields->interface >= interfaces_.size()) {
     ++counts_.damaged_packets;
     return Step::again;
   }
-  set_packet(out.emplace().emplace<Packet>(), *fields, has_time);
+  set_packet(*fields, has_time);
   return Step::item;
 }
 
