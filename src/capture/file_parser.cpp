@@ -45,11 +45,26 @@ bool is_pcap(std::uint32_t magic) {
   return magic == pcap_micros || magic == pcap_nanos || magic == pcap_modified;
 }
 
+// The first `count` 32-bit words of `bytes`, which has them. The order is a constant here so that each word is one load.
+template <ByteOrder order, std::size_t count>
+std::array<std::uint32_t, count> words_in(std::span<const std::uint8_t> bytes) {
+  ByteReader reader(bytes.first(count * 4), 0, order);
+  std::array<std::uint32_t, count> words{};
+  for (std::uint32_t& word : words) {
+    word = reader.u32();
+  }
+  (void)reader.finish("32-bit fields");
+  return words;
+}
+
+template <std::size_t count>
+std::array<std::uint32_t, count> read_words(std::span<const std::uint8_t> bytes, ByteOrder order) {
+  return order == ByteOrder::little ? words_in<ByteOrder::little, count>(bytes)
+                                    : words_in<ByteOrder::big, count>(bytes);
+}
+
 std::uint32_t read_u32(std::span<const std::uint8_t> bytes, ByteOrder order) {
-  ByteReader reader(bytes, 0, order);
-  const std::uint32_t value = reader.u32();
-  (void)reader.finish_partial("32-bit field");
-  return value;
+  return read_words<1>(bytes, order)[0];
 }
 
 constexpr std::uint64_t round_up_to_4(std::uint64_t length) {
@@ -58,29 +73,73 @@ constexpr std::uint64_t round_up_to_4(std::uint64_t length) {
 
 }  // namespace
 
-Result<std::optional<Item>> FileParser::next() {
+// Packets of which all is here in one piece: nearly all of a file that was fed whole. They are read with few tests and no
+// copies; false: nothing was done, and step() says what there is.
+bool FileParser::read_usual() {
+  return waiting_ == Waiting::pcap_record ? read_usual_record()
+         : waiting_ == Waiting::block     ? read_usual_block()
+                                          : false;
+}
+
+bool FileParser::read_usual_record() {
+  const auto here = window_.in_one_piece();
+  if (here.size() < record_head_bytes_ || length_order_ != LengthOrder::captured_first) {
+    return false;
+  }
+  const RecordHead head = read_words<record_words>(here, order_);
+  const std::uint32_t captured_length = head[captured_length_word];
+  const std::size_t record_bytes = std::size_t{record_head_bytes_} + captured_length;
+  if (captured_length > max_packet_bytes || record_bytes > here.size()) {
+    return false;
+  }
+  set_packet(head, here.subspan(record_head_bytes_, captured_length));
+  window_.consume_and_fetch(record_bytes);
+  return true;
+}
+
+// An enhanced packet block.
+bool FileParser::read_usual_block() {
+  constexpr std::size_t head_bytes = pcapng::block_head_bytes + pcapng::enhanced_head_bytes;
+  const auto here = window_.in_one_piece();
+  if (here.size() < head_bytes) {
+    return false;
+  }
+  const auto [type, length, interface, high, low, captured_length, original_length] = read_words<7>(here, order_);
+  const bool is_whole = type == std::to_underlying(pcapng::BlockType::enhanced_packet) && length % 4 == 0 &&
+                        length >= head_bytes + pcapng::block_trailer_bytes && length <= max_packet_bytes &&
+                        length <= here.size();
+  if (!is_whole || read_u32(here.subspan(length - pcapng::block_trailer_bytes), order_) != length ||
+      captured_length > length - head_bytes - pcapng::block_trailer_bytes || interface >= interfaces_.size()) {
+    return false;
+  }
+  set_packet({interface, std::uint64_t{high} << 32U | low, original_length, here.subspan(head_bytes, captured_length)},
+             true);
+  window_.consume_and_fetch(length);
+  return true;
+}
+
+Result<const Item*> FileParser::next_step() {
   for (;;) {
-    std::optional<Item> out;
-    const Result<Step> stepped = step(out);
+    const Result<Step> stepped = step();
     if (!stepped) {
       failure_ = stepped.error();
       waiting_ = Waiting::nowhere;
       return std::unexpected(failure_);
     }
     if (*stepped != Step::again) {
-      return out;
+      return *stepped == Step::item ? &item_ : nullptr;
     }
   }
 }
 
-Result<FileParser::Step> FileParser::step(std::optional<Item>& out) {
+Result<FileParser::Step> FileParser::step() {
   switch (waiting_) {
     case Waiting::file_header:
       return read_file_header();
     case Waiting::pcap_record:
-      return read_pcap_record(out);
+      return read_pcap_record();
     case Waiting::block:
-      return read_block(out);
+      return read_block();
     case Waiting::block_rest:
       return skip_block_rest();
     case Waiting::nowhere:
@@ -163,19 +222,26 @@ Result<FileParser::Step> FileParser::read_pcap_header(std::uint32_t magic, ByteO
   return Step::again;
 }
 
-Result<FileParser::Step> FileParser::read_pcap_record(std::optional<Item>& out) {
-  const auto head = window_.peek(record_head_bytes_);
-  if (!head) {
+void FileParser::set_packet(const RecordHead& head, std::span<const std::uint8_t> data) {
+  Packet& packet = this->packet();
+  const auto [seconds, fraction, captured_length, original_length] = head;
+  packet.time_ns = std::min(seconds * nanos_per_second + Nanos{fraction} * nanos_per_fraction_, max_time_ns);
+  packet.data = data;
+  packet.original_length = original_length;
+  packet.link = pcap_link_;
+  packet.interface = 0;
+  packet.number = ++number_;
+  ++counts_.packets;
+}
+
+Result<FileParser::Step> FileParser::read_pcap_record() {
+  const auto bytes = window_.peek(record_head_bytes_);
+  if (!bytes) {
     return Step::need_more;
   }
-  ByteReader reader(*head, window_.offset(), order_);
-  const std::uint32_t seconds = reader.u32();
-  const std::uint32_t fraction = reader.u32();
-  std::uint32_t captured_length = reader.u32();
-  std::uint32_t original_length = reader.u32();
-  if (auto read = reader.finish_partial("pcap record"); !read) {
-    return std::unexpected(read.error());
-  }
+  RecordHead head = read_words<record_words>(*bytes, order_);
+  std::uint32_t& captured_length = head[captured_length_word];
+  std::uint32_t& original_length = head[captured_length_word + 1];
   if (length_order_ == LengthOrder::original_first ||
       (length_order_ == LengthOrder::larger_is_original && captured_length > original_length)) {
     std::swap(captured_length, original_length);
@@ -188,19 +254,12 @@ Result<FileParser::Step> FileParser::read_pcap_record(std::optional<Item>& out) 
   if (!record) {
     return Step::need_more;
   }
-  Packet packet;
-  packet.time_ns = std::min(seconds * nanos_per_second + Nanos{fraction} * nanos_per_fraction_, max_time_ns);
-  packet.data = record->subspan(record_head_bytes_);
-  packet.original_length = original_length;
-  packet.link = pcap_link_;
-  packet.number = ++number_;
+  set_packet(head, record->subspan(record_head_bytes_));
   window_.consume(record_bytes);
-  ++counts_.packets;
-  out = packet;
   return Step::item;
 }
 
-Result<FileParser::Step> FileParser::read_block(std::optional<Item>& out) {
+Result<FileParser::Step> FileParser::read_block() {
   using enum pcapng::BlockType;
   const auto start = window_.peek(min_block_bytes);
   if (!start) {
@@ -247,7 +306,7 @@ Result<FileParser::Step> FileParser::read_block(std::optional<Item>& out) {
       block->subspan(pcapng::block_head_bytes, static_cast<std::size_t>(padded_length) - min_block_bytes),
       window_.offset() + pcapng::block_head_bytes, order_};
   window_.consume(static_cast<std::size_t>(padded_length));
-  return use_block(type, body, out);
+  return use_block(type, body);
 }
 
 Result<FileParser::Step> FileParser::skip_block_rest() {
@@ -271,17 +330,16 @@ Result<FileParser::Step> FileParser::skip_block_rest() {
   return Step::again;
 }
 
-Result<FileParser::Step> FileParser::use_block(pcapng::BlockType type, const pcapng::Body& body,
-                                               std::optional<Item>& out) {
+Result<FileParser::Step> FileParser::use_block(pcapng::BlockType type, const pcapng::Body& body) {
   using enum pcapng::BlockType;
   switch (type) {
     case enhanced_packet:
-      return yield_packet(pcapng::read_enhanced_packet(body), true, out);
+      return yield_packet(pcapng::read_enhanced_packet(body), true);
     case packet:
-      return yield_packet(pcapng::read_obsolete_packet(body), true, out);
+      return yield_packet(pcapng::read_obsolete_packet(body), true);
     case simple_packet: {
       const std::uint32_t snap_length = interfaces_.empty() ? 0 : interfaces_.front().snap_length;
-      return yield_packet(pcapng::read_simple_packet(body, snap_length), false, out);
+      return yield_packet(pcapng::read_simple_packet(body, snap_length), false);
     }
     case section_header:
       return begin_section(body);
@@ -296,7 +354,7 @@ Result<FileParser::Step> FileParser::use_block(pcapng::BlockType type, const pca
         return std::unexpected(secrets.error());
       }
       ++counts_.secrets;
-      out = *secrets;
+      item_ = *secrets;
       return Step::item;
     }
   }
@@ -339,22 +397,24 @@ void FileParser::note_statistics(const pcapng::Body& body) {
   interface.drops = statistics->drops;
 }
 
-FileParser::Step FileParser::yield_packet(const Result<pcapng::PacketFields>& fields, bool has_time,
-                                          std::optional<Item>& out) {
+void FileParser::set_packet(const pcapng::PacketFields& fields, bool has_time) {
+  Packet& packet = this->packet();
+  const pcapng::Interface& interface = interfaces_[fields.interface];
+  packet.time_ns = has_time ? interface.scale.to_nanos(fields.ticks) : 0;
+  packet.data = fields.data;
+  packet.original_length = fields.original_length;
+  packet.link = interface.link;
+  packet.interface = interfaces_before_ + fields.interface;
+  packet.number = ++number_;
+  ++counts_.packets;
+}
+
+FileParser::Step FileParser::yield_packet(const Result<pcapng::PacketFields>& fields, bool has_time) {
   if (!fields || fields->interface >= interfaces_.size()) {
     ++counts_.damaged_packets;
     return Step::again;
   }
-  const pcapng::Interface& interface = interfaces_[fields->interface];
-  Packet packet;
-  packet.time_ns = has_time ? interface.scale.to_nanos(fields->ticks) : 0;
-  packet.data = fields->data;
-  packet.original_length = fields->original_length;
-  packet.link = interface.link;
-  packet.interface = interfaces_before_ + fields->interface;
-  packet.number = ++number_;
-  ++counts_.packets;
-  out = packet;
+  set_packet(*fields, has_time);
   return Step::item;
 }
 

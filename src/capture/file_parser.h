@@ -2,11 +2,11 @@
 //
 // In:        the file's bytes in chunks of any size, by feed(). Each chunk must hold until next() has asked for more; a
 //            whole file fed at once is never copied.
-// Out:       next(): an Item, std::nullopt (feed more, or finish() where there is no more), or an Error. Any chunking
-//            of the same bytes yields the same items, counts and errors.
+// Out:       next(): an Item, null (feed more, or finish() where there is no more), or an Error. Any chunking of the same
+//            bytes yields the same items, counts and errors.
 // Units:     nanoseconds since the Unix epoch, bytes.
-// Ownership: spans of an Item hold until the next call of next() or feed(); those that lie in a fed chunk (all of them
-//            where the file was fed whole) as long as the chunk.
+// Ownership: the Item and its spans hold until the next call of next() or feed(); spans that lie in a fed chunk (all of
+//            them where the file was fed whole) as long as the chunk.
 // Errors:    unsupported: no pcap or pcapng; malformed, limit: the bytes contradict the format, and what follows can't
 //            be found. Items before the error stand. An error is final: next() repeats it. A packet whose block is
 //            whole but contradicts itself is counted and passed over; a file cut in mid-record is no error but
@@ -16,9 +16,10 @@
 //            and the 24-byte record of magic 0xa1b2cd34: as libpcap reads them.
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <optional>
 #include <span>
+#include <variant>
 #include <vector>
 
 #include "base/byte_reader.h"
@@ -39,9 +40,9 @@ class FileParser {
   static constexpr std::size_t max_interfaces = 65'536;
 
   void feed(std::span<const std::uint8_t> chunk) { window_.feed(chunk); }
-  [[nodiscard]] Result<std::optional<Item>> next();
+  [[nodiscard]] Result<const Item*> next() { return read_usual() ? Result<const Item*>(&item_) : next_step(); }
 
-  // The input is over. To be called once next() has returned std::nullopt.
+  // The input is over. To be called once next() has returned null.
   [[nodiscard]] Result<void> finish();
 
   [[nodiscard]] const FileCounts& counts() const { return counts_; }
@@ -62,20 +63,37 @@ class FileParser {
   // Which of a pcap record's two lengths comes first.
   enum class LengthOrder : std::uint8_t { captured_first, original_first, larger_is_original };
 
-  Result<Step> step(std::optional<Item>& out);
+  // Of a pcap record: seconds, fraction, captured length, original length.
+  static constexpr std::size_t record_words = 4;
+  static constexpr std::size_t captured_length_word = 2;
+  using RecordHead = std::array<std::uint32_t, record_words>;
+
+  bool read_usual();
+  bool read_usual_record();
+  bool read_usual_block();
+  Result<const Item*> next_step();
+  Result<Step> step();
   Result<Step> read_file_header();
   Result<Step> read_pcap_header(std::uint32_t magic, ByteOrder order);
-  Result<Step> read_pcap_record(std::optional<Item>& out);
-  Result<Step> read_block(std::optional<Item>& out);
+  Result<Step> read_pcap_record();
+  Result<Step> read_block();
   Result<Step> skip_block_rest();
-  Result<Step> use_block(pcapng::BlockType type, const pcapng::Body& body, std::optional<Item>& out);
+  Result<Step> use_block(pcapng::BlockType type, const pcapng::Body& body);
   Result<Step> begin_section(const pcapng::Body& body);
   Result<Step> add_interface(const pcapng::Body& body);
   void note_statistics(const pcapng::Body& body);
-  Step yield_packet(const Result<pcapng::PacketFields>& fields, bool has_time, std::optional<Item>& out);
+  Step yield_packet(const Result<pcapng::PacketFields>& fields, bool has_time);
+  void set_packet(const RecordHead& head, std::span<const std::uint8_t> data);
+  void set_packet(const pcapng::PacketFields& fields, bool has_time);
+  // Where the next packet is written; nearly always, a packet stands there already.
+  Packet& packet() {
+    auto* const packet = std::get_if<Packet>(&item_);
+    return packet != nullptr ? *packet : item_.emplace<Packet>();
+  }
   std::unexpected<Error> fail(ErrorCode code, const char* what, std::uint64_t offset) const;
 
   InputWindow window_;
+  Item item_;  // the latest
   Waiting waiting_ = Waiting::file_header;
   Error failure_;  // while waiting for nothing
   FileCounts counts_;

@@ -2,9 +2,9 @@
 //
 // In:        a path, or "-" for standard input. pcap or pcapng, plain, gzip (any number of members) or zstd; told by
 //            the first bytes, never by the name.
-// Out:       next(): an Item, std::nullopt at the end of the input, or an Error, in the order of the file.
+// Out:       next(): an Item, null at the end of the input, or an Error, in the order of the file.
 // Units:     nanoseconds since the Unix epoch, bytes.
-// Ownership: spans of an Item hold until the next call; where spans_stay() is true (a plain regular file, which is
+// Ownership: the Item and its spans hold until the next call; where spans_stay() is true (a plain regular file, which is
 //            mapped) as long as the source lives, and wherever it is moved to.
 // Errors:    open(): a Complaint where there is nothing to read. next(): as FileParser, and io. explain() makes an
 //            Error one for people. A file cut in mid-record is no error: what stands before is yielded,
@@ -32,22 +32,16 @@ class FileSource {
  public:
   static Checked<FileSource> open(const std::string& path);
 
-  [[nodiscard]] Result<std::optional<Item>> next() {
-    for (;;) {
-      auto item = parser_.next();
-      if (!item || item->has_value()) {
-        if (mapped_ && !decompressor_) {
-          mapped_->release_before(parser_.offset());
-        }
-        return item;
-      }
-      if (ended_) {
-        return std::nullopt;
-      }
-      if (auto refilled = refill(); !refilled) {
-        return std::unexpected(refilled.error());
-      }
+  [[nodiscard]] Result<const Item*> next() {
+    auto item = parser_.next();
+    while (item && *item == nullptr && !ended_) {
+      const auto refilled = refill();
+      item = refilled ? parser_.next() : std::unexpected(refilled.error());
     }
+    if (mapped_ && !decompressor_) {
+      mapped_->release_before(parser_.offset());
+    }
+    return item;
   }
 
   [[nodiscard]] FileCounts counts() const {

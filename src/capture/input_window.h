@@ -9,6 +9,7 @@
 // Threads:   one.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -28,7 +29,12 @@ class InputWindow {
     return peek_across(count);
   }
 
-  // Moves past `count` bytes that peek() has shown.
+  // What lies in the fed chunk, where nothing of an earlier one comes before it; else nothing.
+  [[nodiscard]] std::span<const std::uint8_t> in_one_piece() const {
+    return carried() == 0 ? chunk_ : std::span<const std::uint8_t>{};
+  }
+
+  // Moves past `count` bytes that peek() or in_one_piece() has shown.
   void consume(std::size_t count) {
     offset_ += count;
     if (carried() == 0) [[likely]] {
@@ -36,6 +42,23 @@ class InputWindow {
     } else {
       carry_begin_ += count;
     }
+  }
+
+  // consume() of what in_one_piece() has shown; also starts to fetch from memory what comes soon. Where a record ends is
+  // told by its head only, so the processor can't run ahead by itself: without this every packet waits for memory.
+  void consume_and_fetch(std::size_t count) {
+    constexpr std::size_t line_bytes = 64;
+    constexpr std::size_t ahead_bytes = 1024;  // some packets' work: longer than memory takes
+    constexpr std::size_t most_bytes = 2048;   // of one packet; of a larger one only the start is sure to be read
+    if (chunk_.size() > count + ahead_bytes + most_bytes) {
+      for (std::size_t offset = 0; offset < std::min(count, most_bytes); offset += line_bytes) {
+        __builtin_prefetch(&chunk_[ahead_bytes + offset]);
+      }
+      __builtin_prefetch(&chunk_[count]);
+      __builtin_prefetch(&chunk_[count + line_bytes]);
+    }
+    offset_ += count;
+    chunk_ = chunk_.subspan(count);
   }
 
   // Moves past up to `count` bytes unseen, as many as are here; says how many.

@@ -36,8 +36,9 @@ enum class BlockType : std::uint32_t {
 };
 
 inline constexpr std::uint32_t byte_order_magic = 0x1A2B3C4D;
-inline constexpr std::size_t block_head_bytes = 8;     // type, total length
-inline constexpr std::size_t block_trailer_bytes = 4;  // total length again
+inline constexpr std::size_t block_head_bytes = 8;      // type, total length
+inline constexpr std::size_t block_trailer_bytes = 4;   // total length again
+inline constexpr std::size_t enhanced_head_bytes = 20;  // an enhanced packet block's fields before its data
 
 // The body of a block and where it stands.
 struct Body {

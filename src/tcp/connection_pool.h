@@ -34,21 +34,8 @@ struct Connection {
 
 class ConnectionPool {
  public:
-  ConnectionId take() {
-    if (free_.empty()) {
-      if (size_ % block_size == 0) {
-        blocks_.push_back(std::make_unique<Block>());
-      }
-      return size_++;
-    }
-    const ConnectionId id = free_.back();
-    free_.pop_back();
-    return id;
-  }
-  void give_back(ConnectionId id) {
-    (*this)[id] = Connection{};
-    free_.push_back(id);
-  }
+  ConnectionId take();
+  void give_back(ConnectionId id);
 
   Connection& operator[](ConnectionId id) { return (*blocks_[id / block_size])[id % block_size]; }
   const Connection& operator[](ConnectionId id) const { return (*blocks_[id / block_size])[id % block_size]; }

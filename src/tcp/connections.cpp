@@ -89,13 +89,12 @@ void Connections::take(const Segment& segment, Stamp stamp) {
     return;
   }
   const FlowIndex index = flows_.find(route.tuple, hash);
-  if (index != no_id && flows_[index].open != no_id && !segment.has(flag::syn)) [[likely]] {
-    const ConnectionId id = flows_[index].open;
-    ++counts_.tcp;
-    take_in(id, route.from_low == pool_[id].a_is_low ? Side::a : Side::b, segment, stamp);
+  if (index == no_id || flows_[index].open == no_id || segment.has(flag::syn)) [[unlikely]] {
+    take_unusual(route, hash, index, segment, stamp);
     return;
   }
-  take_unusual(route, hash, index, segment, stamp);
+  ++counts_.tcp;
+  take_in(flows_[index].open, route.from_low, segment, stamp);
 }
 
 // What opens a connection, or comes when it is over.
@@ -132,7 +131,7 @@ void Connections::take_unusual(const Route& route, std::uint64_t hash, FlowIndex
     }
   }
   ++counts_.tcp;
-  take_in(flow.open, route.from_low == pool_[flow.open].a_is_low ? Side::a : Side::b, segment, stamp);
+  take_in(flow.open, route.from_low, segment, stamp);
 }
 
 // no_id: the segment opens nothing.
@@ -182,20 +181,42 @@ void Connections::open(FlowIndex index, bool from_low, const Segment& segment, S
 
 // Silence is told by the latest stamp, but the lists are ordered by the sweep before it: so a connection moves once a
 // sweep, not once a packet, and a capture whose stamps run backwards can't disorder them.
-void Connections::note_activity(ConnectionId id, Side side, Stamp stamp) {
+void Connections::note_activity(ConnectionId id, Side side) {
   Connection& connection = pool_[id];
-  connection.last = stamp;
-  if (connection.active_since_ns == swept_ns_ && connection.spoke[index(side)]) [[likely]] {
-    return;
-  }
   activity_of(connection).remove(pool_, id);
   connection.spoke[index(side)] = true;
   connection.active_since_ns = swept_ns_;
   activity_of(connection).append(pool_, id);
 }
 
-void Connections::take_in(ConnectionId id, Side side, const Segment& segment, Stamp stamp) {
-  note_activity(id, side, stamp);
+void Connections::take_in(ConnectionId id, bool from_low, const Segment& segment, Stamp stamp) {
+  Connection& connection = pool_[id];
+  const Side side = from_low == connection.a_is_low ? Side::a : Side::b;
+  connection.last = stamp;
+  if (connection.active_since_ns != swept_ns_ || !connection.spoke[index(side)]) {
+    note_activity(id, side);
+  }
+  Stream& stream = connection.streams[index(side)];
+  Stream& peer = connection.streams[index(other(side))];
+  constexpr std::uint8_t unusual = flag::syn | flag::rst | flag::fin;
+  if (segment.has(unusual) || !segment.has(flag::ack) || !peer.has_base()) {
+    take_control(id, side, segment, stamp);
+    return;
+  }
+  peer.acknowledge(segment.acknowledgment);
+  const std::uint64_t offset = stream.delivered();
+  if (!stream.add_in_order(segment.sequence, segment.payload.size(), segment.payload_length)) {
+    take_bytes(id, side, segment.sequence, segment, stamp);
+  } else if (segment.payload_length != 0) {
+    Event& event = push(EventKind::data, id, side, stamp);
+    event.offset = offset;
+    event.bytes = segment.payload;
+    event.length = segment.payload_length;
+  }
+}
+
+// A segment that begins or ends something.
+void Connections::take_control(ConnectionId id, Side side, const Segment& segment, Stamp stamp) {
   Connection& connection = pool_[id];
   Stream& stream = connection.streams[index(side)];
   Stream& peer = connection.streams[index(other(side))];
@@ -218,15 +239,7 @@ void Connections::take_in(ConnectionId id, Side side, const Segment& segment, St
     }
     peer.acknowledge(segment.acknowledgment);
   }
-  const std::uint64_t offset = stream.delivered();
-  if (segment.has(flag::fin) || !stream.add_in_order(sequence, segment.payload.size(), segment.payload_length)) {
-    take_bytes(id, side, sequence, segment, stamp);
-  } else if (segment.payload_length != 0) {
-    Event& event = push(EventKind::data, id, side, stamp);
-    event.offset = offset;
-    event.bytes = segment.payload;
-    event.length = segment.payload_length;
-  }
+  take_bytes(id, side, sequence, segment, stamp);
 }
 
 void Connections::take_bytes(ConnectionId id, Side side, std::uint32_t sequence, const Segment& segment, Stamp stamp) {

@@ -3,7 +3,7 @@
 // In:        capture::Packet, one at a time, in the capture's order: feed(), then next() until it has nothing more,
 //            then the next packet; finish() at the end of the input, then next() again.
 // Out:       Events (types.h). Every packet ends in exactly one counter of counts().
-// Ownership: spans of an Event hold until the next feed() or next(); the fed packet must hold until next() is
+// Ownership: an Event and its spans hold until the next feed() or next(); the fed packet must hold until next() is
 //            exhausted.
 // Errors:    none.
 // Threads:   one thread an object. `share` deals connections to workers by their 4-tuple: each worker sees every packet
@@ -50,11 +50,12 @@ class Connections {
   explicit Connections(Share share = {}, Limits limits = {}, std::uint64_t seed = FlowTable::process_seed());
 
   void feed(const capture::Packet& packet);
-  Result<std::optional<Event>> next() {
+  // Null: nothing more.
+  Result<const Event*> next() {
     if (next_event_ == events_.size() && !(finishing_ && close_next())) {
-      return Result<std::optional<Event>>(std::nullopt);
+      return nullptr;
     }
-    return Result<std::optional<Event>>(std::in_place, events_[next_event_++]);
+    return &events_[next_event_++];
   }
   void finish();
 
@@ -75,11 +76,12 @@ class Connections {
   void take_unusual(const Route& route, std::uint64_t hash, FlowIndex index, const Segment& segment, Stamp stamp);
   FlowIndex open_first(const Route& route, std::uint64_t hash, const Segment& segment, Stamp stamp);
   void open(FlowIndex index, bool from_low, const Segment& segment, Stamp stamp);
-  void take_in(ConnectionId id, Side side, const Segment& segment, Stamp stamp);
+  void take_in(ConnectionId id, bool from_low, const Segment& segment, Stamp stamp);
+  void take_control(ConnectionId id, Side side, const Segment& segment, Stamp stamp);
   void take_bytes(ConnectionId id, Side side, std::uint32_t sequence, const Segment& segment, Stamp stamp);
   void take_syn(ConnectionId id, Side side, const Segment& segment, Stamp stamp);
   void take_reset(ConnectionId id, Side side, const Segment& segment, Stamp stamp);
-  void note_activity(ConnectionId id, Side side, Stamp stamp);
+  void note_activity(ConnectionId id, Side side);
   void close(ConnectionId id, CloseReason reason, Stamp stamp);
   bool close_next();
   void release(ConnectionId id, Side side, bool only_acknowledged, Stamp stamp);

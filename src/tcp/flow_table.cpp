@@ -1,6 +1,8 @@
 #include "tcp/flow_table.h"
 
 #include <random>
+#include <tuple>
+#include <utility>
 
 namespace tlstrata::tcp {
 namespace {
@@ -17,6 +19,23 @@ std::uint64_t next_word(std::uint64_t& state) {
 }
 
 }  // namespace
+
+Route Route::of_v6(const Endpoint& source, const Endpoint& destination) {
+  std::array<std::uint64_t, 2> from{};
+  std::array<std::uint64_t, 2> to{};
+  std::memcpy(from.data(), source.address.data(), sizeof from);
+  std::memcpy(to.data(), destination.address.data(), sizeof to);
+  std::uint64_t from_port = source.port;
+  std::uint64_t to_port = destination.port;
+  Route route;
+  route.from_low = std::tie(from, from_port) < std::tie(to, to_port);
+  if (!route.from_low) {
+    std::swap(from, to);
+    std::swap(from_port, to_port);
+  }
+  route.tuple = {from[0], to[0], from[1], to[1], from_port | to_port << 16U | std::uint64_t{1} << 32U};
+  return route;
+}
 
 std::uint64_t FlowTable::process_seed() {
   static const std::uint64_t seed = [] {

@@ -10,6 +10,7 @@
 //            worker does what.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -23,15 +24,19 @@
 
 namespace tlstrata::tcp {
 
-// Both ends of a connection, whichever of them sent: the lower one first.
+// Both ends of a connection, whichever of them sent: the lower one first. IPv4 needs the first two words only.
 struct Tuple {
-  std::array<std::uint64_t, 2> low{};  // addresses
-  std::array<std::uint64_t, 2> high{};
-  std::uint64_t ports = 0;  // the lower end's, the higher end's, and whether they are IPv6's
+  std::uint64_t low = 0;  // IPv4: address and port. IPv6: half of the address
+  std::uint64_t high = 0;
+  std::uint64_t low_rest = 0;  // IPv6: the other half
+  std::uint64_t high_rest = 0;
+  std::uint64_t ports = 0;  // IPv6: the lower end's, the higher end's, and a bit that is always set
+
+  [[nodiscard]] bool is_v6() const { return ports != 0; }
 
   friend bool operator==(const Tuple& one, const Tuple& two) {
-    return ((one.low[0] ^ two.low[0]) | (one.low[1] ^ two.low[1]) | (one.high[0] ^ two.high[0]) |
-            (one.high[1] ^ two.high[1]) | (one.ports ^ two.ports)) == 0;
+    return one.low == two.low && one.high == two.high && one.ports == two.ports &&
+           (!one.is_v6() || (one.low_rest == two.low_rest && one.high_rest == two.high_rest));
   }
 };
 
@@ -40,26 +45,26 @@ struct Route {
   Tuple tuple;
   bool from_low = false;
 
-  // Without branches: which end is the lower one changes from packet to packet, so no branch would be foretold.
   static Route of(const Endpoint& source, const Endpoint& destination) {
-    std::array<std::uint64_t, 2> from{};
-    std::array<std::uint64_t, 2> to{};
-    std::memcpy(from.data(), source.address.data(), sizeof from);
-    std::memcpy(to.data(), destination.address.data(), sizeof to);
-    const auto less = [](std::uint64_t a, std::uint64_t b) { return static_cast<unsigned>(a < b); };
-    const auto same = [](std::uint64_t a, std::uint64_t b) { return static_cast<unsigned>(a == b); };
-    const unsigned from_low =
-        less(from[0], to[0]) |
-        (same(from[0], to[0]) & (less(from[1], to[1]) | (same(from[1], to[1]) & less(source.port, destination.port))));
-    const std::uint64_t swap = std::uint64_t{from_low} - 1;  // all ones where the sender is the higher end
-    const std::uint64_t first = (from[0] ^ to[0]) & swap;
-    const std::uint64_t second = (from[1] ^ to[1]) & swap;
-    const std::uint64_t port = (std::uint64_t{source.port} ^ destination.port) & swap;
-    return {{{from[0] ^ first, from[1] ^ second},
-             {to[0] ^ first, to[1] ^ second},
-             (source.port ^ port) | (destination.port ^ port) << 16U | std::uint64_t{source.is_v6} << 32U},
-            from_low != 0};
+    if (source.is_v6) {
+      return of_v6(source, destination);
+    }
+    const std::uint64_t from = v4_word(source);
+    const std::uint64_t to = v4_word(destination);
+    Route route;
+    route.from_low = from < to;
+    route.tuple.low = std::min(from, to);
+    route.tuple.high = std::max(from, to);
+    return route;
   }
+
+ private:
+  static std::uint64_t v4_word(const Endpoint& end) {
+    std::uint32_t address = 0;
+    std::memcpy(&address, end.address.data(), sizeof address);
+    return std::uint64_t{address} << 16U | end.port;
+  }
+  static Route of_v6(const Endpoint& source, const Endpoint& destination);
 };
 
 using FlowIndex = std::uint32_t;
@@ -84,9 +89,12 @@ class FlowTable {
   static std::uint64_t process_seed();
 
   [[nodiscard]] std::uint64_t hash(const Tuple& tuple) const {
-    std::uint64_t state = fold(tuple.low[0] ^ salt_[0], tuple.high[0] ^ salt_[1]);
-    state = fold(state ^ tuple.low[1], tuple.high[1] ^ salt_[2]);
-    return fold(state ^ tuple.ports, salt_[3]);
+    std::uint64_t state = fold(tuple.low ^ salt_[0], tuple.high ^ salt_[1]);
+    if (tuple.is_v6()) {
+      state = fold(state ^ tuple.low_rest, tuple.high_rest ^ salt_[2]);
+      state = fold(state ^ tuple.ports, salt_[0]);
+    }
+    return fold(state, salt_[3]);
   }
 
   // no_id where the tuple leads nowhere.

@@ -14,9 +14,8 @@ namespace {
 
 Tuple tuple_of(std::uint64_t client, std::uint64_t port) {
   Tuple tuple;
-  tuple.low[0] = client;
-  tuple.high[0] = 0x0200000A;
-  tuple.ports = port | 443U << 16U;
+  tuple.low = client << 16U | port;
+  tuple.high = std::uint64_t{0x0200000A} << 16U | 443U;
   return tuple;
 }
 
