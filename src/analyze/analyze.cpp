@@ -79,9 +79,12 @@ Checked<Analysis> Analysis::open(const Input& input, const Options& options) {
     if (!pass) {
       return std::unexpected(pass.error());
     }
+    if (input.follow_until != nullptr) {
+      pass->follow(std::move(inputs->followed_key_logs), *analysis.keys_);
+    }
     passes.push_back(std::move(*pass));
   }
-  analysis.crew_ = std::make_unique<Crew>(std::move(passes));
+  analysis.crew_ = std::make_unique<Crew>(std::move(passes), options.order == Order::of_end);
   return analysis;
 }
 

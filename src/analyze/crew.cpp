@@ -6,7 +6,7 @@
 namespace tlstrata::analyze {
 namespace {
 
-constexpr std::size_t packets_a_turn = 1024;
+constexpr std::size_t usual_packets_a_turn = 1024;
 // Handing over costs a lock and may wake a thread, so it is done for many connections at a time.
 constexpr std::size_t connections_a_batch = 128;
 constexpr std::size_t turns_a_watermark = 16;
@@ -14,7 +14,7 @@ constexpr std::size_t most_given = 4096;  // connections of a pass that wait to 
 
 }  // namespace
 
-Crew::Crew(std::vector<Pass> passes) {
+Crew::Crew(std::vector<Pass> passes, bool impatient) : packets_a_turn_(impatient ? 1 : usual_packets_a_turn) {
   for (Pass& pass : passes) {
     passes_.push_back(std::make_unique<Pass>(std::move(pass)));
     lanes_.push_back(std::make_unique<Lane>());
@@ -44,7 +44,7 @@ void Crew::work(std::size_t index, const std::stop_token& stop) {
   std::size_t turns = 0;
   bool more = true;
   while (more && !stop.stop_requested()) {
-    more = pass.advance(packets_a_turn);
+    more = pass.advance(packets_a_turn_);
     pass.worker().take(batch);
     if (batch.size() < connections_a_batch && ++turns < turns_a_watermark && more) {
       continue;
@@ -79,7 +79,7 @@ Ended* Crew::next_of_one() {
     if (ended_) {
       return nullptr;
     }
-    ended_ = !passes_.front()->advance(packets_a_turn);
+    ended_ = !passes_.front()->advance(packets_a_turn_);
     passes_.front()->worker().take(lane.taken);
   }
   return &lane.taken[lane.position++];

@@ -22,7 +22,8 @@ namespace tlstrata::analyze {
 
 class Crew {
  public:
-  explicit Crew(std::vector<Pass> passes);
+  // `impatient`: connections are given out as soon as they are over.
+  Crew(std::vector<Pass> passes, bool impatient);
   ~Crew();
   Crew(const Crew&) = delete;
   Crew& operator=(const Crew&) = delete;
@@ -58,6 +59,7 @@ class Crew {
 
   std::vector<std::unique_ptr<Pass>> passes_;
   std::vector<std::unique_ptr<Lane>> lanes_;
+  std::size_t packets_a_turn_;
   bool ended_ = false;  // of a single pass
   std::mutex mutex_;
   std::condition_variable something_;

@@ -7,7 +7,10 @@
 // Errors:    a Complaint where a key log can't be read, a capture can't be opened or is none.
 #pragma once
 
+#include <vector>
+
 #include "analyze/input.h"
+#include "analyze/key_log_file.h"
 #include "base/complaint.h"
 #include "tls/key_log.h"
 
@@ -15,7 +18,8 @@ namespace tlstrata::analyze {
 
 struct Inputs {
   tls::KeyLog keys;
-  bool has_secrets = false;  // the embedded ones are among the keys
+  std::vector<KeyLogFile> followed_key_logs;  // not read yet: they grow
+  bool has_secrets = false;                   // the embedded ones are among the keys
   bool can_reread = false;
 };
 

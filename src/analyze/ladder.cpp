@@ -193,7 +193,7 @@ Checked<std::vector<LadderLine>> draw_ladder(const Input& input, const strata::T
     return std::unexpected(Complaint{"a connection can't be drawn from an input that is read once",
                                      input.captures.front(), "store the capture in a file"});
   }
-  auto source = PacketSource::open(input.captures, nullptr);
+  auto source = PacketSource::open(input, nullptr);
   if (!source) {
     return std::unexpected(source.error());
   }

@@ -5,11 +5,12 @@
 
 namespace tlstrata::analyze {
 
-Checked<PacketSource> PacketSource::open(const std::vector<std::string>& paths, tls::KeyLog* keys) {
+Checked<PacketSource> PacketSource::open(const Input& input, tls::KeyLog* keys) {
   PacketSource result;
   result.keys_ = keys;
-  for (const std::string& path : paths) {
-    auto source = capture::FileSource::open(path);
+  for (const std::string& path : input.captures) {
+    auto source = input.follow_until != nullptr ? capture::FileSource::follow(path, *input.follow_until)
+                                                : capture::FileSource::open(path);
     if (!source) {
       return std::unexpected(source.error());
     }
@@ -80,6 +81,14 @@ bool PacketSource::can_reread() const {
 bool PacketSource::may_hold_secrets() const {
   // A pcapng begins with a section header, which is counted; a pcap has no blocks.
   return std::ranges::any_of(files_, [](const File& file) { return file.source.counts().structure_blocks != 0; });
+}
+
+std::uint64_t PacketSource::waits() const {
+  std::uint64_t sum = 0;
+  for (const File& file : files_) {
+    sum += file.source.waits();
+  }
+  return sum;
 }
 
 capture::FileCounts PacketSource::counts() const {

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "analyze/input.h"
 #include "base/complaint.h"
 #include "capture/file_source.h"
 #include "capture/types.h"
@@ -24,7 +25,7 @@ namespace tlstrata::analyze {
 class PacketSource {
  public:
   // `keys` gets the embedded secrets; null: they are passed over.
-  static Checked<PacketSource> open(const std::vector<std::string>& paths, tls::KeyLog* keys);
+  static Checked<PacketSource> open(const Input& input, tls::KeyLog* keys);
 
   // Null at the end.
   const capture::Packet* next();
@@ -33,6 +34,8 @@ class PacketSource {
   [[nodiscard]] bool can_reread() const;
   // False where no file is a pcapng: nothing is embedded.
   [[nodiscard]] bool may_hold_secrets() const;
+  // How often next() waited for followed files to grow.
+  [[nodiscard]] std::uint64_t waits() const;
   // Sums over the files. Complete once next() has returned nothing.
   [[nodiscard]] capture::FileCounts counts() const;
   [[nodiscard]] std::uint64_t truncated_files() const;

@@ -11,8 +11,10 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "analyze/input.h"
+#include "analyze/key_log_file.h"
 #include "analyze/packet_source.h"
 #include "analyze/worker.h"
 #include "capture/filter.h"
@@ -23,6 +25,9 @@ class Pass {
  public:
   static Checked<Pass> open(const Input& input, const tls::KeyLog& keys, tls::KeyLog* gathered, tcp::Share share,
                             Order order);
+
+  // From here on these are read again whenever the captures have grown.
+  void follow(std::vector<KeyLogFile> key_logs, tls::KeyLog& gathered);
 
   // Goes on by at most so many packets. False: the input is at its end, and so is every connection.
   bool advance(std::size_t packets);
@@ -36,10 +41,15 @@ class Pass {
  private:
   explicit Pass(PacketSource source) : source_(std::move(source)) {}
 
+  void read_key_logs();
+
   PacketSource source_;
   std::optional<capture::Filter> filter_;
   std::unique_ptr<Worker> worker_;
   std::uint64_t filtered_ = 0;
+  std::vector<KeyLogFile> key_logs_;
+  tls::KeyLog* gathered_ = nullptr;  // null: nothing is followed
+  std::uint64_t waits_ = 0;          // of the source, at the last look
 };
 
 }  // namespace tlstrata::analyze

@@ -1,6 +1,7 @@
 #include "capture/file_source.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,10 +12,11 @@ namespace tlstrata::capture {
 namespace {
 
 constexpr std::size_t chunk_bytes = 256U << 10U;
+constexpr int follow_period_ms = 50;  // a person sees no delay, and the disk no load
 
 }  // namespace
 
-Checked<FileSource> FileSource::open(const std::string& path) {
+Checked<FileSource> FileSource::open_unmapped(const std::string& path, struct stat& status) {
   FileSource source(path);
   if (path != "-") {
     source.fd_.reset(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
@@ -22,13 +24,31 @@ Checked<FileSource> FileSource::open(const std::string& path) {
       return std::unexpected(complain_errno("cannot open the capture", path, "check the path and its permissions"));
     }
   }
-  struct stat status{};
   if (::fstat(source.descriptor(), &status) != 0) {
     return std::unexpected(complain_errno("cannot examine the capture", path, "check the path and its permissions"));
   }
   if (S_ISDIR(status.st_mode)) {
     return std::unexpected(Complaint{"a folder, not a capture", path, "give the capture files in it"});
   }
+  return source;
+}
+
+Checked<FileSource> FileSource::follow(const std::string& path, const std::atomic<bool>& stop) {
+  struct stat status{};
+  auto source = open_unmapped(path, status);
+  if (source) {
+    source->follow_until_ = &stop;
+  }
+  return source;
+}
+
+Checked<FileSource> FileSource::open(const std::string& path) {
+  struct stat status{};
+  auto opened = open_unmapped(path, status);
+  if (!opened) {
+    return opened;
+  }
+  FileSource& source = *opened;
   // A mapping shows the file from its start: of no use where somebody has read part of standard input.
   if (S_ISREG(status.st_mode) && status.st_size > 0 && ::lseek(source.descriptor(), 0, SEEK_CUR) == 0) {
     // Where it can't be mapped, it is read.
@@ -38,7 +58,7 @@ Checked<FileSource> FileSource::open(const std::string& path) {
       source.mapped_ = std::move(*mapped);
     }
   }
-  return source;
+  return opened;
 }
 
 int FileSource::descriptor() const {
@@ -131,6 +151,11 @@ Result<void> FileSource::read_chunk() {
 Result<std::size_t> FileSource::read_into(std::span<std::uint8_t> buffer) {
   for (;;) {
     const ssize_t count = ::read(descriptor(), buffer.data(), buffer.size());
+    if (count == 0 && follow_until_ != nullptr && !follow_until_->load()) {
+      ++waits_;
+      ::poll(nullptr, 0, follow_period_ms);
+      continue;
+    }
     if (count >= 0) {
       input_ended_ = count == 0;
       return static_cast<std::size_t>(count);

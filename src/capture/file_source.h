@@ -12,6 +12,9 @@
 // Threads:   one. Memory is bounded whatever the file's size: buffers of 256 KiB, and the decoder's window.
 #pragma once
 
+#include <sys/stat.h>
+
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -31,6 +34,8 @@ namespace tlstrata::capture {
 class FileSource {
  public:
   static Checked<FileSource> open(const std::string& path);
+  // A file that is still being written: at its end next() waits for more until `stop` is set, which must outlive the source.
+  static Checked<FileSource> follow(const std::string& path, const std::atomic<bool>& stop);
 
   [[nodiscard]] Result<const Item*> next() {
     auto item = parser_.next();
@@ -51,6 +56,8 @@ class FileSource {
   }
   [[nodiscard]] bool spans_stay() const { return mapped_.has_value() && !decompressor_; }
   [[nodiscard]] const std::string& path() const { return path_; }
+  // How often next() waited for a followed file to grow.
+  [[nodiscard]] std::uint64_t waits() const { return waits_; }
 
   // The Complaint for an Error of next().
   [[nodiscard]] Complaint explain(const Error& error) const;
@@ -63,6 +70,7 @@ class FileSource {
   Result<void> feed_parser();
   Result<void> begin();
   Result<void> read_chunk();
+  static Checked<FileSource> open_unmapped(const std::string& path, struct stat& status);
   Result<std::size_t> read_into(std::span<std::uint8_t> buffer);
   Result<void> end();
 
@@ -74,6 +82,8 @@ class FileSource {
   std::span<const std::uint8_t> input_;        // of the mapping or read_buffer_, not yet used
   std::vector<std::uint8_t> unpacked_buffer_;  // empty where nothing is packed
   FileParser parser_;
+  const std::atomic<bool>* follow_until_ = nullptr;
+  std::uint64_t waits_ = 0;
   std::optional<Error> failure_;  // final
   bool begun_ = false;
   bool input_ended_ = false;  // input_ is all that is left

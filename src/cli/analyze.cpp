@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <csignal>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -36,6 +38,7 @@ struct Arguments {
   std::string until;
   std::string by;
   std::uint64_t show = 0;  // 0: no connection
+  bool follow = false;
   unsigned threads = 0;
 };
 
@@ -52,6 +55,24 @@ Checked<analyze::Selection> selection_of(const Arguments& arguments) {
     }
   }
   return selection;
+}
+
+std::atomic<bool> stop_following = false;
+
+// Ctrl-C ends the following, not the program: the table comes then.
+void stop_at_signals() {
+  struct sigaction action{};
+  action.sa_handler = [](int) { stop_following = true; };
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+}
+
+analyze::Input input_of(const Arguments& arguments) {
+  return {.captures = arguments.captures,
+          .key_logs = arguments.key_logs,
+          .filter = arguments.filter,
+          .follow_until = arguments.follow ? &stop_following : nullptr};
 }
 
 // Captures, or a result folder's: one row after the other.
@@ -72,7 +93,11 @@ class Rows {
       rows.folder_.emplace(arguments.captures.front(), *manifest, options);
       return rows;
     }
-    auto opened = analyze::Analysis::open({arguments.captures, arguments.key_logs, arguments.filter}, options);
+    if (arguments.follow) {
+      options.order = analyze::Order::of_end;
+      stop_at_signals();
+    }
+    auto opened = analyze::Analysis::open(input_of(arguments), options);
     if (!opened) {
       return std::unexpected(opened.error());
     }
@@ -97,6 +122,8 @@ class Sinks {
  public:
   static Checked<Sinks> open(const Arguments& arguments, const report::SummaryBuilder::Options& summary) {
     Sinks sinks(arguments.show, summary);
+    sinks.live_ = arguments.follow;
+    sinks.prints_ = arguments.follow && arguments.transactions != "-" && arguments.json != "-";
     if (!arguments.by.empty()) {
       auto keys = analyze::parse_keys(arguments.by);
       if (!keys) {
@@ -129,6 +156,14 @@ class Sinks {
       if (auto added = csv_->add(row); !added) {
         return added;
       }
+      if (live_) {
+        if (auto flushed = csv_->flush(); !flushed) {
+          return flushed;
+        }
+      }
+    }
+    if (prints_) {
+      print_live(row);
     }
     if (json_) {
       if (auto added = json_->add(row); !added) {
@@ -152,6 +187,8 @@ class Sinks {
   Sinks(std::uint64_t show, const report::SummaryBuilder::Options& summary) : show_(show), summary_(summary) {}
 
   std::uint64_t show_;
+  bool live_ = false;    // somebody waits for each row
+  bool prints_ = false;  // and reads them here
   std::vector<analyze::Key> keys_;
   std::optional<report::TransactionsWriter> csv_;
   std::optional<report::TransactionsJson> json_;
@@ -166,7 +203,7 @@ Checked<std::vector<analyze::LadderLine>> draw(const Arguments& arguments, const
                                      arguments.captures.front(), "the column connection of --transactions numbers them",
                                      ExitCode::usage});
   }
-  return analyze::draw_ladder({arguments.captures, arguments.key_logs, arguments.filter}, *sinks.shown());
+  return analyze::draw_ladder(input_of(arguments), *sinks.shown());
 }
 
 // The manifest where the argument is a result folder.
@@ -181,8 +218,8 @@ Checked<std::optional<report::Manifest>> manifest_of(const Arguments& arguments)
     return std::unexpected(Complaint{"a result folder is analysed by itself", arguments.captures.front(),
                                      "give one folder, or captures", ExitCode::usage});
   }
-  if (arguments.show != 0 || !arguments.filter.empty()) {
-    return std::unexpected(Complaint{"--show and --filter are for captures", arguments.captures.front(),
+  if (arguments.show != 0 || !arguments.filter.empty() || arguments.follow) {
+    return std::unexpected(Complaint{"--show, --filter and --follow are for captures", arguments.captures.front(),
                                      "name one of the folder's captures/*.pcapng", ExitCode::usage});
   }
   auto read = report::read_manifest(std::filesystem::path(arguments.captures.front()) / "manifest.json");
@@ -293,6 +330,8 @@ void add_analyze(CLI::App& app, Action& action) {
   command->add_option("--show", arguments->show, "Draw connection N, packet by packet, with its layers")
       ->type_name("N")
       ->check(CLI::PositiveNumber);
+  command->add_flag("--follow", arguments->follow,
+                    "Read on as the captures and key logs grow, a line a transaction, until Ctrl-C; then the table");
   command->footer(
       "Examples:\n"
       "  tlstrata analyze capture.pcapng                          keys embedded in the capture\n"
@@ -300,6 +339,7 @@ void add_analyze(CLI::App& app, Action& action) {
       "  tlstrata analyze a.pcap --keylog k --by server,group     one column a server and group\n"
       "  tlstrata analyze a.pcap --keylog k --show 17             the 17th connection as a ladder\n"
       "  tlstrata analyze a.pcap --filter 'host 10.0.0.1' --since 2026-11-30T19:00:00Z\n"
+      "  tlstrata analyze growing.pcap --keylog k --follow        while another program writes it\n"
       "  tcpdump -w - port 443 | tlstrata analyze -               from a pipe\n"
       "  tlstrata analyze results/quick-... --transactions t.csv  a lab's folder again");
   command->callback([arguments, &action] { action = [arguments] { return run(*arguments); }; });

@@ -34,13 +34,13 @@ class OutputFile {
   // Buffered; an error may show at a later write or at finish().
   [[nodiscard]] Checked<void> write(std::string_view text);
   [[nodiscard]] Checked<void> write(std::span<const std::uint8_t> bytes);
+  [[nodiscard]] Checked<void> flush();
   [[nodiscard]] Checked<void> finish();
 
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
   OutputFile(std::string path, std::string temporary, UniqueFd fd);
-  [[nodiscard]] Checked<void> flush();
   [[nodiscard]] std::unexpected<Complaint> complain_write();
 
   std::string path_;

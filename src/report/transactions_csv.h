@@ -37,6 +37,8 @@ class TransactionsWriter {
   static Checked<TransactionsWriter> open(const std::filesystem::path& path);
 
   Checked<void> add(const strata::Transaction& row);
+  // What was added so far can be read by others then.
+  Checked<void> flush() { return file_.flush(); }
   Checked<void> finish();
 
  private:
