@@ -83,6 +83,9 @@ Result<std::optional<Item>> Session::next() {
   while (progress) {
     progress = false;
     for (const Role role : {Role::client, Role::server}) {
+      if (side(role).idle()) {
+        continue;
+      }
       const std::uint64_t before = side(role).records.records();
       if (advance(role, item)) {
         return result;
@@ -100,11 +103,11 @@ Result<std::optional<Item>> Session::next() {
 // Messages of the record that was opened last come first: the next record, of either direction, takes its place.
 bool Session::finish_borrowed(Item& item) {
   for (const Role role : {Role::client, Role::server}) {
-    MessageReader& messages = side(role).messages;
-    if (messages.borrows() && !side(role).ended && next_message(role, item)) {
+    Direction& direction = side(role);
+    if (!direction.messages.empty() && !direction.ended && next_message(role, item)) {
       return true;
     }
-    messages.settle();
+    direction.messages.settle();
   }
   return false;
 }
@@ -137,10 +140,12 @@ bool Session::must_wait(Role role, std::uint8_t next_type) const {
 bool Session::advance(Role role, Item& item) {
   Direction& direction = side(role);
   while (!direction.ended) {
-    if (next_message(role, item)) {
-      return true;
+    if (!direction.messages.empty()) {
+      if (next_message(role, item)) {
+        return true;
+      }
+      direction.messages.settle();
     }
-    direction.messages.settle();
     const auto waiting = direction.records.waiting();
     if (!waiting.empty() && must_wait(role, waiting.front())) {
       return false;

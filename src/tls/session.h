@@ -97,6 +97,7 @@ class Session {
   struct Direction {
     explicit Direction(Role role) : records(role) {}
     void reset(Role role);
+    [[nodiscard]] bool idle() const { return ended || (messages.empty() && records.idle()); }
 
     RecordReader records;
     MessageReader messages;
