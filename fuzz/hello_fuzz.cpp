@@ -31,8 +31,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     case 0: {
       check(body, [](View bytes) { return tls::parse_client_hello(bytes); });
       if (const auto hello = tls::parse_client_hello(body)) {
-        std::size_t kept = hello->session_id.bytes().size() + 2 * hello->cipher_suites.size() + 2 * hello->versions.size() +
-                           2 * hello->groups.size() + 4 * hello->key_shares.size() + hello->server_name.size();
+        std::size_t kept = hello->session_id.bytes().size() + 2 * hello->cipher_suites.size() +
+                           2 * hello->versions.size() + 2 * hello->groups.size() + 4 * hello->key_shares.size() +
+                           hello->server_name.size();
         for (const std::string& protocol : hello->alpn) {
           kept += protocol.size();
         }

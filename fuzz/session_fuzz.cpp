@@ -127,6 +127,7 @@ std::string describe(const Item& item) {
   } else if (item.kind == Item::Kind::message) {
     line += ' ' + std::to_string(static_cast<int>(item.message_type));
   } else if (item.kind == Item::Kind::application_data) {
+    line += ' ' + std::to_string(item.needless_bytes);
     for (std::size_t at = 0; at < item.plaintext.size(); at += 1 + item.plaintext.size() / 5) {
       line += ' ' + std::to_string(item.first_at(at).packet);
     }
@@ -135,7 +136,9 @@ std::string describe(const Item& item) {
   return line;
 }
 
-std::array<Story, 2> run(const std::vector<Step>& steps, const tls::KeyLog& keys, std::size_t most) {
+// `appetite`: so many times an Item's plaintext is then called needless.
+std::array<Story, 2> run(const std::vector<Step>& steps, const tls::KeyLog& keys, std::size_t most,
+                         std::uint64_t appetite) {
   tls::Session session(keys);
   std::array<Story, 2> stories;
   std::array<std::uint64_t, 2> offsets{};
@@ -153,6 +156,10 @@ std::array<Story, 2> run(const std::vector<Step>& steps, const tls::KeyLog& keys
               "a hello comes with its content");
       require(item.plaintext.size() <= (std::size_t{1} << 14U) + 2048, "a record bounds its plaintext");
       stories[tls::index(item.role)].push_back(describe(item));
+      if (item.kind == Item::Kind::application_data) {
+        require(item.needless_bytes == 0 || (item.plaintext.empty() && appetite != 0), "what is passed was needless");
+        session.set_needless(item.role, appetite * (item.plaintext.size() + item.needless_bytes));
+      }
     }
   };
   std::uint64_t packet = 0;
@@ -194,8 +201,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                             : suite == 0x1302     ? keys48
                                                   : keys32;
   const std::vector<Step> steps = steps_of(choices, suite);
-  const auto whole = run(steps, keys, 0);
-  require(run(steps, keys, 1) == whole, "single bytes give the same items");
-  require(run(steps, keys, 2 + mode) == whole, "any chunking gives the same items");
+  const std::uint64_t appetite = mode / 5 % 4;
+  const auto whole = run(steps, keys, 0, appetite);
+  require(run(steps, keys, 1, appetite) == whole, "single bytes give the same items");
+  require(run(steps, keys, 2 + mode, appetite) == whole, "any chunking gives the same items");
   return 0;
 }

@@ -26,7 +26,7 @@ void Decoder::select(std::string_view alpn) {
     return;
   }
   if (alpn == "h2") {
-    http2_.emplace();
+    http2_ = std::make_unique<Http2>();
   } else if (!alpn.empty()) {
     is_http1_ = true;  // anything else than HTTP/1 will say so itself
   }
@@ -51,7 +51,7 @@ void Decoder::decide(const tls::Item& item) {
 void Decoder::feed(const tls::Item& item) {
   if (!is_http1_ && !http2_) {
     is_http1_ = true;
-    http2_.emplace();
+    http2_ = std::make_unique<Http2>();
   }
   if (undecided()) {
     decide(item);

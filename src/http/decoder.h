@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string_view>
 
@@ -34,7 +35,7 @@ class Decoder {
   // Neither: nothing was read yet. Both: undecided.
   bool is_http1_ = false;
   Http1 http1_;
-  std::optional<Http2> http2_;
+  std::unique_ptr<Http2> http2_;  // large, and most connections have none
   std::size_t preface_seen_ = 0;  // while undecided: bytes of the client's that are the preface's
 };
 

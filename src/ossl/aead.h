@@ -63,6 +63,7 @@ class Aead {
                           std::span<const std::uint8_t> plaintext, std::span<std::uint8_t> ciphertext_with_tag);
 
   [[nodiscard]] AeadAlgorithm algorithm() const { return algorithm_; }
+  [[nodiscard]] std::span<const std::uint8_t> key() const { return std::span(key_).first(key_size(algorithm_)); }
   [[nodiscard]] std::size_t tag_size() const { return ossl::tag_size(algorithm_); }
 
  private:

@@ -34,4 +34,10 @@ const EVP_CIPHER* fetched_cipher(AeadAlgorithm algorithm) {
   return ciphers[static_cast<std::size_t>(algorithm)].get();
 }
 
+const EVP_CIPHER* fetched_key_stream_cipher(AeadAlgorithm algorithm) {
+  static const std::array ciphers{fetch_cipher("AES-128-ECB"), fetch_cipher("AES-256-ECB"), fetch_cipher("ChaCha20"),
+                                  fetch_cipher("AES-128-ECB"), fetch_cipher("AES-128-ECB")};
+  return ciphers[static_cast<std::size_t>(algorithm)].get();
+}
+
 }  // namespace tlstrata::ossl

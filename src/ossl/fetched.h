@@ -15,5 +15,7 @@ namespace tlstrata::ossl {
 
 const EVP_MD* fetched_digest(Digest digest);
 const EVP_CIPHER* fetched_cipher(AeadAlgorithm algorithm);
+// AES for single blocks, or ChaCha20 alone: what makes the AEAD's key stream.
+const EVP_CIPHER* fetched_key_stream_cipher(AeadAlgorithm algorithm);
 
 }  // namespace tlstrata::ossl

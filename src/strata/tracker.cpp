@@ -179,6 +179,7 @@ void Tracker::take(const tls::Item& item) {
       facts_.boundary = Boundary::decrypted;
       http_.feed(item);
       drain_http();
+      session_.set_needless(item.role, http_.needless(item.role));
       return;
     case tls::Item::Kind::opaque:
       take_opaque(item);

@@ -38,7 +38,7 @@ void MessageReader::own(Part& part) {
   part.marks = part.own_marks;
 }
 
-void MessageReader::settle() {
+void MessageReader::settle_contents() {
   if (!borrowed_.empty()) {
     buffer_.assign(borrowed_.begin() + static_cast<std::ptrdiff_t>(consumed_), borrowed_.end());
     borrowed_ = {};

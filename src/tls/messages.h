@@ -39,12 +39,15 @@ class MessageReader {
   void feed(std::span<const std::uint8_t> content, const RecordPosition& position, std::uint32_t record_offset,
             bool encrypted);
   Result<std::optional<Message>> next();
-  void settle();
+  void settle() {
+    if (!borrowed_.empty() || consumed_ != 0) {
+      settle_contents();
+    }
+  }
   // Keys change: a message never spans the change, so what is left is dropped (and was malformed).
   void reset();
   [[nodiscard]] bool in_message() const { return view().size() > consumed_; }
-  // Bytes that are somebody else's are waiting: settle() has something to do.
-  [[nodiscard]] bool borrows() const { return !borrowed_.empty(); }
+  [[nodiscard]] bool empty() const { return !in_message(); }
 
  private:
   // Where content from `begin` (to the next part) came from.
@@ -64,6 +67,7 @@ class MessageReader {
     return borrowed_.empty() ? std::span<const std::uint8_t>(buffer_) : borrowed_;
   }
   [[nodiscard]] const Part& part_of(std::size_t position) const;
+  void settle_contents();
   static void own(Part& part);
   void drop_parts();
 

@@ -72,6 +72,7 @@ Result<void> Protection::set_key(const SuiteParameters& suite, std::span<const s
   passed_ = 0;
   opened_ = 0;
   has_key_ = false;
+  key_stream_keyed_ = false;
   suite_ = suite;
   if (aead_ && aead_->algorithm() == suite.aead) {
     if (auto keyed = aead_->rekey(key); !keyed) {
@@ -93,6 +94,7 @@ void Protection::clear() {
     aead_->forget_key();
   }
   has_key_ = false;
+  key_stream_keyed_ = false;
   iv_ = {};
   secret_ = {};
   sequence_ = 0;
@@ -129,12 +131,66 @@ std::optional<Plaintext> Protection::open(const Record& record) {
   return std::nullopt;
 }
 
+bool Protection::prepare_key_stream() {
+  if (key_stream_keyed_) {
+    return true;
+  }
+  if (key_stream_ && key_stream_->algorithm() == suite_.aead) {
+    key_stream_keyed_ = key_stream_->rekey(aead_->key()).has_value();
+    return key_stream_keyed_;
+  }
+  auto created = ossl::KeyStream::create(suite_.aead, aead_->key());
+  if (created) {
+    key_stream_ = std::move(*created);
+  }
+  key_stream_keyed_ = created.has_value();
+  return key_stream_keyed_;
+}
+
+std::optional<Outline> Protection::peek(const Record& record) {
+  const std::size_t overhead = (has_explicit_nonce() ? explicit_nonce_size : 0) + suite_.tag_size();
+  if (!has_key_ || record.body.size() <= overhead) {
+    return std::nullopt;
+  }
+  const std::size_t length = record.body.size() - overhead;
+  if (!suite_.is_tls13) {
+    return Outline{record.type, static_cast<std::uint32_t>(length)};
+  }
+  if (!prepare_key_stream()) {
+    return std::nullopt;
+  }
+  // TLSInnerPlaintext: content, type, zeros. The type is in the last block, but for padding.
+  const std::size_t block_size = key_stream_->block_size();
+  const std::size_t block = (length - 1) / block_size;
+  const auto ciphertext = record.body.subspan(block * block_size, length - block * block_size);
+  std::array<std::uint8_t, 64> bytes{};
+  const auto plaintext = std::span(bytes).first(ciphertext.size());
+  if (!key_stream_->reveal(nonce_of(sequence_ + passed_), block, ciphertext, plaintext)) {
+    return std::nullopt;
+  }
+  for (std::size_t at = plaintext.size(); at > 0; --at) {
+    if (plaintext[at - 1] != 0) {
+      return Outline{static_cast<ContentType>(plaintext[at - 1]),
+                     static_cast<std::uint32_t>(block * block_size + at - 1)};
+    }
+  }
+  return std::nullopt;
+}
+
+// RFC 8446 section 5.3, RFC 7905 section 2.
+std::array<std::uint8_t, ossl::aead_nonce_size> Protection::nonce_of(std::uint64_t sequence) const {
+  std::array<std::uint8_t, ossl::aead_nonce_size> nonce = iv_;
+  for (std::size_t i = 0; i < 8; ++i) {
+    nonce[4 + i] ^= static_cast<std::uint8_t>(sequence >> (8 * (7 - i)));
+  }
+  return nonce;
+}
+
 std::optional<Plaintext> Protection::open_at(const Record& record, std::uint64_t sequence) {
   std::array<std::uint8_t, ossl::aead_nonce_size> nonce = iv_;
   std::span<const std::uint8_t> ciphertext = record.body;
-  const bool has_explicit_nonce = !suite_.is_tls13 && suite_.aead != ossl::AeadAlgorithm::chacha20_poly1305;
   std::uint32_t offset = RecordReader::header_size;
-  if (has_explicit_nonce) {
+  if (has_explicit_nonce()) {
     if (ciphertext.size() < explicit_nonce_size) {
       return std::nullopt;
     }
@@ -142,9 +198,7 @@ std::optional<Plaintext> Protection::open_at(const Record& record, std::uint64_t
     ciphertext = ciphertext.subspan(explicit_nonce_size);
     offset += explicit_nonce_size;
   } else {
-    for (std::size_t i = 0; i < 8; ++i) {
-      nonce[4 + i] ^= static_cast<std::uint8_t>(sequence >> (8 * (7 - i)));
-    }
+    nonce = nonce_of(sequence);
   }
   if (ciphertext.size() < aead_->tag_size()) {
     return std::nullopt;

@@ -17,6 +17,7 @@
 
 #include "base/result.h"
 #include "ossl/aead.h"
+#include "ossl/key_stream.h"
 #include "tls/key_log.h"
 #include "tls/record.h"
 #include "tls/suites.h"
@@ -28,6 +29,12 @@ struct Plaintext {
   ContentType type = ContentType::application_data;
   std::span<const std::uint8_t> bytes;
   std::uint32_t record_offset = 0;  // of the first plaintext byte's ciphertext within the record, header included
+};
+
+// What a record holds by its own account.
+struct Outline {
+  ContentType type = ContentType::application_data;
+  std::uint32_t size = 0;  // bytes of content
 };
 
 class Protection {
@@ -43,6 +50,9 @@ class Protection {
 
   [[nodiscard]] bool has_key() const { return has_key_; }
   std::optional<Plaintext> open(const Record& record);
+  // What open() would give, without opening: TLS 1.3 needs the one block that holds the type. Not verified; absent where it
+  // can't be told so cheaply (padding).
+  std::optional<Outline> peek(const Record& record);
   void pass() { ++passed_; }
 
   // TLS 1.3: the keys after a KeyUpdate.
@@ -61,10 +71,17 @@ class Protection {
 
  private:
   [[nodiscard]] Result<void> set_key(const SuiteParameters& suite, std::span<const std::uint8_t> key);
+  [[nodiscard]] std::array<std::uint8_t, ossl::aead_nonce_size> nonce_of(std::uint64_t sequence) const;
+  [[nodiscard]] bool has_explicit_nonce() const {
+    return !suite_.is_tls13 && suite_.aead != ossl::AeadAlgorithm::chacha20_poly1305;
+  }
+  [[nodiscard]] bool prepare_key_stream();
   std::optional<Plaintext> open_at(const Record& record, std::uint64_t sequence);
 
   SuiteParameters suite_;
   std::optional<ossl::Aead> aead_;
+  std::optional<ossl::KeyStream> key_stream_;  // made by the first peek
+  bool key_stream_keyed_ = false;
   std::array<std::uint8_t, ossl::aead_nonce_size> iv_{};
   bool has_key_ = false;
   Secret secret_;

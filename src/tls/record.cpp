@@ -85,11 +85,6 @@ Stamp RecordPosition::in_order_at(std::uint64_t offset) const {
   return marks.empty() ? Stamp{} : mark_at(marks, offset).in_order;
 }
 
-std::span<const std::uint8_t> RecordReader::view() const {
-  const std::span<const std::uint8_t> all = buffer_.empty() ? borrowed_ : std::span<const std::uint8_t>(buffer_);
-  return all.subspan(consumed_);
-}
-
 void RecordReader::chunk(std::span<const std::uint8_t> bytes, std::uint64_t offset, Stamp first, Stamp in_order) {
   if (failed_ || lost()) {
     return;
@@ -97,7 +92,6 @@ void RecordReader::chunk(std::span<const std::uint8_t> bytes, std::uint64_t offs
   settle();
   if (buffer_.empty()) {
     borrowed_ = bytes;
-    consumed_ = 0;
     view_offset_ = offset;
     marks_.clear();
   } else {
@@ -118,7 +112,7 @@ void RecordReader::keep(std::span<const std::uint8_t> bytes) {
 }
 
 // Keeps what is not consumed in memory of our own.
-void RecordReader::settle() {
+void RecordReader::settle_bytes() {
   if (buffer_.empty()) {
     if (const auto rest = borrowed_.subspan(consumed_); !rest.empty()) {
       keep(rest);

@@ -68,7 +68,13 @@ class RecordReader {
   void chunk(std::span<const std::uint8_t> bytes, std::uint64_t offset, Stamp first, Stamp in_order);
   void gap(std::uint64_t offset, std::uint64_t length, tcp::GapReason reason, Stamp stamp);
   Result<std::optional<Record>> next();
-  void settle();
+  void settle() {
+    if (!borrowed_.empty() || consumed_ != 0) {
+      settle_bytes();
+    }
+  }
+  // next() has nothing to look at.
+  [[nodiscard]] bool idle() const { return view().empty() && skip_until_ == 0 && !lost(); }
 
   // Bodies of application data records from here on are not needed.
   void skip_application_data(bool skip) { skip_application_data_ = skip; }
@@ -83,7 +89,11 @@ class RecordReader {
   [[nodiscard]] std::uint64_t records() const { return records_; }
 
  private:
-  [[nodiscard]] std::span<const std::uint8_t> view() const;
+  [[nodiscard]] std::span<const std::uint8_t> view() const {
+    const std::span<const std::uint8_t> all = buffer_.empty() ? borrowed_ : std::span<const std::uint8_t>(buffer_);
+    return all.subspan(consumed_);
+  }
+  void settle_bytes();
   void consume(std::size_t count);
   void keep(std::span<const std::uint8_t> bytes);
   [[nodiscard]] bool read_proxy_header();

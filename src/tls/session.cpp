@@ -23,6 +23,10 @@ static_assert(traffic_secrets.size() == most_traffic_secrets);
 constexpr std::uint32_t most_failures = 32;
 constexpr std::uint32_t most_early_failures = 4096;
 
+// Of a record's body. To open 300 bytes takes 130 ns, 1,000 bytes 220 ns, 4,500 bytes 540 ns (AES-256-GCM); to peek 30 ns, and
+// 150 ns the first time under a key.
+constexpr std::size_t shortest_passed = 512;
+
 }  // namespace
 
 void Session::Direction::reset(Role role) {
@@ -35,6 +39,7 @@ void Session::Direction::reset(Role role) {
   ended = false;
   lost_told = false;
   failures = 0;
+  needless = 0;
   messages_encrypted = false;
 }
 
@@ -83,6 +88,9 @@ Result<std::optional<Item>> Session::next() {
   while (progress) {
     progress = false;
     for (const Role role : {Role::client, Role::server}) {
+      if (side(role).idle()) {
+        continue;
+      }
       const std::uint64_t before = side(role).records.records();
       if (advance(role, item)) {
         return result;
@@ -100,11 +108,11 @@ Result<std::optional<Item>> Session::next() {
 // Messages of the record that was opened last come first: the next record, of either direction, takes its place.
 bool Session::finish_borrowed(Item& item) {
   for (const Role role : {Role::client, Role::server}) {
-    MessageReader& messages = side(role).messages;
-    if (messages.borrows() && !side(role).ended && next_message(role, item)) {
+    Direction& direction = side(role);
+    if (!direction.messages.empty() && !direction.ended && next_message(role, item)) {
       return true;
     }
-    messages.settle();
+    direction.messages.settle();
   }
   return false;
 }
@@ -137,10 +145,12 @@ bool Session::must_wait(Role role, std::uint8_t next_type) const {
 bool Session::advance(Role role, Item& item) {
   Direction& direction = side(role);
   while (!direction.ended) {
-    if (next_message(role, item)) {
-      return true;
+    if (!direction.messages.empty()) {
+      if (next_message(role, item)) {
+        return true;
+      }
+      direction.messages.settle();
     }
-    direction.messages.settle();
     const auto waiting = direction.records.waiting();
     if (!waiting.empty() && must_wait(role, waiting.front())) {
       return false;
@@ -274,6 +284,9 @@ bool Session::take_protected(Role role, const Record& record, Item& item) {
     item.is_encrypted = true;
     return true;
   }
+  if (direction.needless != 0 && pass_needless(role, record, item)) {
+    return true;
+  }
   const auto plaintext = direction.protection.open(record);
   if (!plaintext) {
     const bool rejected_early = role == Role::client && offers_early_data_ && direction.epoch == Epoch::handshake &&
@@ -288,6 +301,26 @@ bool Session::take_protected(Role role, const Record& record, Item& item) {
   }
   direction.failures = 0;
   return take_plaintext(role, record, *plaintext, item);
+}
+
+// Content within what is needless, under a key that has proven right: the record's size is enough.
+bool Session::pass_needless(Role role, const Record& record, Item& item) {
+  Direction& direction = side(role);
+  const bool is_proven =
+      direction.epoch == Epoch::application && direction.failures == 0 && direction.protection.opened() > 0;
+  if (!is_proven || record.body.size() < shortest_passed) {
+    return false;
+  }
+  const auto outline = direction.protection.peek(record);
+  if (!outline || outline->type != ContentType::application_data || outline->size >= direction.needless) {
+    return false;
+  }
+  direction.protection.pass();
+  describe(Item::Kind::application_data, role, record, item);
+  item.is_encrypted = true;
+  item.needless_bytes = outline->size;
+  direction.needless = 0;
+  return true;
 }
 
 // 0-RTT data under the early traffic secret; EndOfEarlyData among it changes the keys (in take_message).
@@ -324,6 +357,7 @@ bool Session::take_plaintext(Role role, const Record& record, const Plaintext& p
       item.plaintext = plaintext.bytes;
       item.record_offset = plaintext.record_offset;
       item.is_early = direction.epoch == Epoch::early;
+      direction.needless = 0;
       return true;
     default:
       describe_as(Item::Kind::opaque);

@@ -84,6 +84,10 @@ class Session {
   void gap(Role role, std::uint64_t offset, std::uint64_t length, tcp::GapReason reason, Stamp stamp);
   Result<std::optional<Item>> next();
   void finish() { finishing_ = true; }
+  // So many of the direction's next plaintext bytes say nothing to whoever reads it. Application data that lies in them
+  // with a byte to spare may come as Item::needless_bytes, from records that were passed unopened: the record with which
+  // they end is opened, and so proves the count. Said anew with each application data Item, or it is zero.
+  void set_needless(Role role, std::uint64_t bytes) { side(role).needless = bytes; }
 
   // True once the ServerHello was seen and the key log has what its application data needs.
   [[nodiscard]] bool has_keys() const { return has_keys_; }
@@ -97,6 +101,7 @@ class Session {
   struct Direction {
     explicit Direction(Role role) : records(role) {}
     void reset(Role role);
+    [[nodiscard]] bool idle() const { return ended || (messages.empty() && records.idle()); }
 
     RecordReader records;
     MessageReader messages;
@@ -107,6 +112,7 @@ class Session {
     bool ended = false;     // nothing more will be read
     bool lost_told = false;
     std::uint32_t failures = 0;  // records in a row whose tag did not verify
+    std::uint64_t needless = 0;  // as set_needless says
     bool messages_encrypted = false;
   };
 
@@ -119,6 +125,7 @@ class Session {
   bool next_message(Role role, Item& item);
   bool take_record(Role role, const Record& record, Item& item);
   bool take_protected(Role role, const Record& record, Item& item);
+  bool pass_needless(Role role, const Record& record, Item& item);
   bool take_plaintext(Role role, const Record& record, const Plaintext& plaintext, Item& item);
   bool open_early(const Record& record, Item& item);
   static void describe(Item::Kind kind, Role role, const Record& record, Item& item);

@@ -255,5 +255,39 @@ TEST(Http1, AnyChunkingGivesTheSameEvents) {
   }
 }
 
+TEST(Http1Needless, ABodyOfKnownLength) {
+  Runner<Http1> runner;
+  EXPECT_EQ(runner.reader.needless(Role::client), 0U);
+  runner.client("POST / HTTP/1.1\r\nContent-Length: 1000\r\n\r\nabc");
+  EXPECT_EQ(runner.reader.needless(Role::client), 997U);
+  EXPECT_EQ(runner.reader.needless(Role::server), 0U);
+  EXPECT_EQ(runner.pass(Role::client, 900), Lines{});
+  EXPECT_EQ(runner.reader.needless(Role::client), 97U);
+  runner.client(std::string(97, 'x'));
+  EXPECT_EQ(runner.reader.needless(Role::client), 0U);
+  EXPECT_EQ(runner.client("GET / HTTP/1.1\r\n\r\n"), Lines{"request 1 GET @4"});
+
+  runner.server("HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n");
+  EXPECT_EQ(runner.reader.needless(Role::server), 5000U);
+  runner.pass(Role::server, 4999);
+  EXPECT_EQ(runner.server("x"), Lines{"response_end 0 @7"});
+}
+
+TEST(Http1Needless, ChunksAndUntilClose) {
+  Runner<Http1> runner;
+  runner.client("GET / HTTP/1.1\r\n\r\nGET / HTTP/1.1\r\n\r\n");
+  runner.server("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n10");
+  EXPECT_EQ(runner.reader.needless(Role::server), 0U);
+  runner.server("00\r\n");
+  EXPECT_EQ(runner.reader.needless(Role::server), 0x1000U + 2);
+  runner.pass(Role::server, 0x1000);
+  EXPECT_EQ(runner.server("\r\n0\r\n\r\n"), Lines{"response_end 0 @5"});
+  runner.server("HTTP/1.1 200 OK\r\n\r\n");
+  EXPECT_EQ(runner.reader.needless(Role::server), Http1::endless);
+  runner.pass(Role::server, 4000);
+  runner.reader.finish(true);
+  EXPECT_EQ(runner.drain(), Lines{"response_end 1 @7"}) << "the passed record's packet";
+}
+
 }  // namespace
 }  // namespace tlstrata::http::test

@@ -249,5 +249,20 @@ TEST(Http2, AnyChunkingGivesTheSameEvents) {
   }
 }
 
+TEST(Http2, WhatIsLeftOfADataFrameIsNeedless) {
+  Http2Runner runner;
+  runner.client(runner.to_server.request(1));
+  runner.server(runner.to_client.response(1));
+  EXPECT_EQ(runner.reader.needless(Role::server), 0U);
+  const Bytes data = data_frame(1, 1000, true);
+  runner.server(Bytes(data.begin(), data.begin() + 109));
+  EXPECT_EQ(runner.reader.needless(Role::server), 900U);
+  runner.pass(Role::server, 899);
+  EXPECT_EQ(runner.server(Bytes(1, 'd')), Lines{"response_end 1 @5"});
+  const Bytes headers = runner.to_client.response(3);
+  runner.server(Bytes(headers.begin(), headers.begin() + 10));
+  EXPECT_EQ(runner.reader.needless(Role::server), 0U) << "a header block's bytes matter";
+}
+
 }  // namespace
 }  // namespace tlstrata::http::test

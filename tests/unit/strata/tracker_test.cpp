@@ -246,6 +246,39 @@ TEST(Tracker, KeepAliveAndPipelining) {
   EXPECT_FALSE(rows[1].layer(Layer::tls_handshake));
 }
 
+TEST(Tracker, ABodyThatIsPassedUnopenedEndsWithItsLastByte) {
+  // Packets: 7 request, 8 head, 9 to 12 the body's records, of which the last also holds the next response.
+  for (const std::uint16_t suite : {std::uint16_t{0x1301}, std::uint16_t{0x1303}, std::uint16_t{0x1304}}) {
+    Handshake peer(suite);
+    const tls::KeyLog keys = key_log_of(peer.key_log());
+    const auto talk_of = [&](std::size_t lost) {
+      Handshake talkers(suite);
+      Conversation talk;
+      talk.open().client(talkers.client_hello()).server(talkers.server_flight()).client(talkers.client_finished());
+      talk.client(talkers.client.data(get + get));
+      talk.server(talkers.server.data("HTTP/1.1 200 OK\r\nContent-Length: 16000\r\n\r\n"));
+      for (std::size_t i = 0; i < 4; ++i) {
+        const Bytes record = talkers.server.data(std::string(4000, 'x') + (i == 3 ? ok : ""));
+        if (i != lost) {
+          talk.server(record);
+        }
+      }
+      return talk.close();
+    };
+    const auto rows = rows_of(talk_of(4).frames(), keys);
+    ASSERT_EQ(rows.size(), 2U);
+    EXPECT_EQ(rows[0].last_byte_ns, time_of(12) - time_of(1));
+    EXPECT_EQ(rows[1].layer(Layer::app_response), time_of(12) - time_of(7));
+    EXPECT_EQ(name(rows[1].outcome), "complete");
+    // A record that never was in the stream: the count is wrong, and the record that would prove it stays closed.
+    const auto wrong = rows_of(talk_of(1).frames(), keys);
+    ASSERT_EQ(wrong.size(), 2U);
+    EXPECT_EQ(name(wrong[0].outcome), "complete") << "its boundaries are there";
+    EXPECT_FALSE(wrong[0].last_byte_ns);
+    EXPECT_NE(name(wrong[1].outcome), "complete");
+  }
+}
+
 TEST(Tracker, ManyRequestsOnOneConnection) {
   // All asked at once, then answered one after the other: each answer finds its own request.
   constexpr std::size_t count = 20'000;

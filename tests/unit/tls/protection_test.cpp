@@ -28,6 +28,10 @@ Bytes secret_for(std::uint16_t suite, std::uint8_t start = 1) {
   return pattern(secret_size(suite), start);
 }
 
+std::size_t tag_of(std::uint16_t suite) {
+  return suite_parameters(suite).value().tag_size();
+}
+
 Protection protection_for(std::uint16_t suite, std::uint8_t start = 1) {
   return Protection::from_secret(suite_parameters(suite).value(), secret_for(suite, start)).value();
 }
@@ -137,6 +141,42 @@ TEST_P(Tls13Suites, PassedRecordsAreCounted) {
   }
 }
 
+TEST_P(Tls13Suites, ToPeekTellsTypeAndSize) {
+  Scribe scribe(GetParam(), secret_for(GetParam()));
+  Protection protection = protection_for(GetParam());
+  std::uint64_t opened = 0;
+  for (std::size_t size = 0; size < 200; ++size) {
+    const Bytes wire = scribe.seal(size % 3 == 0 ? ContentType::handshake : ContentType::application_data,
+                                   Bytes(size, 0));  // zeros are content too, in front of the type
+    const auto outline = protection.peek(record_of(wire));
+    ASSERT_TRUE(outline) << size;
+    EXPECT_EQ(outline->type, size % 3 == 0 ? ContentType::handshake : ContentType::application_data);
+    EXPECT_EQ(outline->size, size);
+    if (size % 5 == 0) {
+      EXPECT_TRUE(protection.open(record_of(wire))) << size;
+      ++opened;
+    } else {
+      protection.pass();
+    }
+  }
+  EXPECT_EQ(protection.opened(), opened);
+  scribe.update();
+  const Bytes next = scribe.data("of the next key");
+  ASSERT_TRUE(protection.update());
+  EXPECT_EQ(protection.peek(record_of(next))->size, 15U);
+  EXPECT_EQ(text_of(protection.open(record_of(next))), "of the next key");
+}
+
+TEST_P(Tls13Suites, ToPeekBehindPaddingIsGivenUp) {
+  Scribe scribe(GetParam(), secret_for(GetParam()));
+  Protection protection = protection_for(GetParam());
+  const Bytes padded = scribe.data("text", 500);
+  EXPECT_FALSE(protection.peek(record_of(padded)));
+  EXPECT_EQ(text_of(protection.open(record_of(padded))), "text");
+  EXPECT_FALSE(protection.peek(record_of(record(ContentType::application_data, Bytes(tag_of(GetParam()), 0)))));
+  EXPECT_FALSE(Protection().peek(record_of(padded)));
+}
+
 TEST_P(Tls13Suites, RecordsThatWereNoneOfThisKeysDoNotCount) {
   // Announced as passed, but sealed under another key: this key's first record still has number 0.
   Scribe scribe(GetParam(), secret_for(GetParam()));
@@ -197,6 +237,19 @@ TEST_P(Tls12Suites, OpensRecordsInOrderAndPastDamage) {
   for (std::size_t size = 0; size < 26; ++size) {
     EXPECT_EQ(open(record(ContentType::application_data, Bytes(size, 0))), "(closed)");
   }
+}
+
+TEST_P(Tls12Suites, ToPeekNeedsNoKey) {
+  const Tls12Keys keys = tls12_keys(GetParam(), pattern(48), {}, {});
+  Tls12Scribe scribe(GetParam(), keys.client_key, keys.client_nonce);
+  auto protection =
+      Protection::from_key_block(suite_parameters(GetParam()).value(), keys.client_key, keys.client_nonce);
+  ASSERT_TRUE(protection);
+  const Bytes wire = scribe.seal(ContentType::application_data, pattern(777));
+  const auto outline = protection->peek(record_of(wire));
+  ASSERT_TRUE(outline);
+  EXPECT_EQ(outline->type, ContentType::application_data);
+  EXPECT_EQ(outline->size, 777U);
 }
 
 TEST_P(Tls12Suites, TheOuterTypeIsTheType) {

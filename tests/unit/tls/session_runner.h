@@ -28,6 +28,7 @@ struct Seen {
   bool is_encrypted = false;
   std::array<std::uint8_t, 2> alert{};
   Bytes plaintext;
+  std::uint32_t needless_bytes = 0;
   tcp::GapReason lost = tcp::GapReason::none;
 
   friend bool operator==(const Seen&, const Seen&) = default;
@@ -59,6 +60,7 @@ inline Seen keep(const Item& item) {
   seen.is_early = item.is_early;
   seen.is_encrypted = item.is_encrypted;
   seen.alert = {item.alert.level, item.alert.description};
+  seen.needless_bytes = item.needless_bytes;
   seen.plaintext.assign(item.plaintext.begin(), item.plaintext.end());
   seen.lost = item.lost_reason;
   return seen;
@@ -142,6 +144,7 @@ class SessionRunner {
   Session session;
   std::vector<Seen> items;
   std::uint64_t packet = 0;
+  std::array<std::uint64_t, 2> needless{};  // of each side's application data, from its next record on
 
  private:
   void drain() {
@@ -152,6 +155,12 @@ class SessionRunner {
         return;
       }
       items.push_back(keep(**item));
+      std::uint64_t& body = needless[index((*item)->role)];
+      if ((*item)->kind == Item::Kind::application_data && body != 0) {
+        const std::uint64_t size = (*item)->plaintext.size() + (*item)->needless_bytes;
+        body -= std::min(size, body);
+        session.set_needless((*item)->role, body);
+      }
     }
   }
 

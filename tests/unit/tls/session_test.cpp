@@ -229,6 +229,56 @@ TEST(Session, DamagedRecordsArePassed) {
   EXPECT_EQ(connection.runner.count(Role::server, Item::Kind::opaque), 1U);
 }
 
+// Of the server's application data: what was opened, and how many bytes were passed.
+std::string opened_and_passed(const SessionRunner& runner) {
+  std::string text;
+  for (const Seen& seen : runner.of(Role::server)) {
+    if (seen.kind == Item::Kind::application_data) {
+      text += seen.needless_bytes != 0 ? "+" + std::to_string(seen.needless_bytes)
+                                       : "[" + std::to_string(seen.plaintext.size()) + "]";
+    }
+  }
+  return text;
+}
+
+TEST_P(SessionOfSuite, NeedlessRecordsArePassedAndTheLastIsOpened) {
+  Handshake peer(GetParam());
+  const KeyLog keys = key_log_of(peer.key_log());
+  for (const std::size_t piece : {std::size_t{0}, std::size_t{100}, std::size_t{1460}}) {
+    Handshake talk(GetParam());
+    SessionRunner runner(keys, piece);
+    runner.client(talk.client_hello()).server(talk.server_flight()).client(talk.client_finished());
+    runner.needless[1] = 5 * 4000;
+    const std::string body(4000, 'x');
+    const auto send = [&] { runner.server(talk.server.data(body)); };
+    send();  // says what is needless
+    send();
+    runner.server(talk.server.data("short"));
+    runner.server(talk.server.seal_message(HandshakeType::new_session_ticket, pattern(900)));
+    send();
+    const Bytes update = talk.server.seal_message(HandshakeType::key_update, Bytes{0});
+    talk.server.update();
+    runner.server(update);
+    send();
+    send();  // 5 bytes of it are needed: "short" was not in the plan
+    send();
+    EXPECT_EQ(opened_and_passed(runner), "[4000]+4000[5]+4000[4000][4000][4000]") << piece;
+    EXPECT_EQ(runner.count(Role::server, Item::Kind::opaque), 0U);
+  }
+}
+
+TEST(Session, ARecordThatIsMissingAmongNeedlessOnesIsNoticed) {
+  // Its successors are not of the count that was passed: what they say is garbage, and they do not open.
+  Established connection;
+  const std::string body(4000, 'x');
+  connection.runner.needless[1] = 4 * 4000;
+  connection.runner.server(connection.peer.server.data(body));
+  connection.runner.server(connection.peer.server.data(body));
+  (void)connection.peer.server.data(body);
+  connection.runner.server(connection.peer.server.data(body)).server(connection.peer.server.data(body));
+  EXPECT_EQ(connection.runner.count(Role::server, Item::Kind::opaque), 2U);
+}
+
 TEST(Session, AHoleInTheEncryptedFlightLosesTheDirection) {
   Handshake peer;
   const KeyLog keys = key_log_of(peer.key_log());
