@@ -28,7 +28,7 @@ class SummaryBuilder {
   struct Options {
     const Manifest* manifest = nullptr;  // as SummaryInput's
     Grouping grouping = Grouping::cell;
-    std::uint64_t exact_rows = std::uint64_t{1} << 17U;  // without a manifest
+    std::uint64_t exact_rows = std::uint64_t{1} << 16U;  // without a manifest
   };
 
   explicit SummaryBuilder(const Options& options);
