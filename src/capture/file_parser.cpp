@@ -45,11 +45,11 @@ bool is_pcap(std::uint32_t magic) {
   return magic == pcap_micros || magic == pcap_nanos || magic == pcap_modified;
 }
 
-// The first `count` 32-bit words of `bytes`, which has them. The order is a constant here so that each word is one load.
-template <ByteOrder order, std::size_t count>
-std::array<std::uint32_t, count> words_in(std::span<const std::uint8_t> bytes) {
-  ByteReader reader(bytes.first(count * 4), 0, order);
-  std::array<std::uint32_t, count> words{};
+// The first `Count` 32-bit words of `bytes`, which has them. The order is a constant here so that each word is one load.
+template <ByteOrder Order, std::size_t Count>
+std::array<std::uint32_t, Count> words_in(std::span<const std::uint8_t> bytes) {
+  ByteReader reader(bytes.first(Count * 4), 0, Order);
+  std::array<std::uint32_t, Count> words{};
   for (std::uint32_t& word : words) {
     word = reader.u32();
   }
@@ -57,10 +57,10 @@ std::array<std::uint32_t, count> words_in(std::span<const std::uint8_t> bytes) {
   return words;
 }
 
-template <std::size_t count>
-std::array<std::uint32_t, count> read_words(std::span<const std::uint8_t> bytes, ByteOrder order) {
-  return order == ByteOrder::little ? words_in<ByteOrder::little, count>(bytes)
-                                    : words_in<ByteOrder::big, count>(bytes);
+template <std::size_t Count>
+std::array<std::uint32_t, Count> read_words(std::span<const std::uint8_t> bytes, ByteOrder order) {
+  return order == ByteOrder::little ? words_in<ByteOrder::little, Count>(bytes)
+                                    : words_in<ByteOrder::big, Count>(bytes);
 }
 
 std::uint32_t read_u32(std::span<const std::uint8_t> bytes, ByteOrder order) {

@@ -55,7 +55,7 @@ bool Walk::read_udp() {
   }
   if (destination_port == geneve_port) {
     auto geneve = header(8);
-    const std::size_t options = (geneve.u8() & 0x3FU) * 4U;
+    const std::size_t options = std::size_t{geneve.u8() & 0x3FU} * 4;
     geneve.skip(1);
     const std::uint16_t type = geneve.u16();
     return geneve.finish_partial("GENEVE") ? drop(8 + options) && go_ether(type) : end(Fate::not_tcp);
