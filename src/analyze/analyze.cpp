@@ -75,7 +75,7 @@ Checked<Analysis> Analysis::open(const Input& input, const Options& options) {
   std::vector<Pass> passes;
   for (unsigned i = 0; i < workers; ++i) {
     auto pass = Pass::open(input, *analysis.keys_, inputs->has_secrets ? nullptr : analysis.keys_.get(),
-                           tcp::Share{i, workers}, options.order);
+                           tcp::Share{i, workers}, options.order, i == 0 ? nullptr : &passes.front());
     if (!pass) {
       return std::unexpected(pass.error());
     }

@@ -14,64 +14,89 @@ Checked<PacketSource> PacketSource::open(const Input& input, tls::KeyLog* keys) 
     if (!source) {
       return std::unexpected(source.error());
     }
-    result.files_.push_back({std::move(*source), {}, false, {}});
+    result.files_.push_back({std::move(*source), nullptr, {}});
   }
-  for (File& file : result.files_) {
-    if (auto first = result.advance(file); !first) {
-      return std::unexpected(first.error());
-    }
+  if (auto begun = result.begin(); !begun) {
+    return std::unexpected(begun.error());
   }
   return result;
 }
 
+PacketSource PacketSource::twin_of(const PacketSource& first) {
+  PacketSource twin;
+  for (const File& file : first.files_) {
+    twin.files_.push_back({capture::FileSource::twin_of(file.source), nullptr, {}});
+  }
+  (void)twin.begin();  // it began for the first
+  return twin;
+}
+
+Checked<void> PacketSource::begin() {
+  for (File& file : files_) {
+    if (auto first = advance(file); !first) {
+      return first;
+    }
+  }
+  return {};
+}
+
 // Reads on to the file's next packet. An Error before any packet means that this is no capture.
 Checked<void> PacketSource::advance(File& file) {
-  while (!file.ended) {
-    auto item = file.source.next();
+  file.ahead = nullptr;
+  while (true) {
+    const auto item = file.source.next();
     if (!item) {
-      file.ended = true;
       const Complaint complaint = file.source.explain(item.error());
       if (file.source.counts().packets == 0) {
         return std::unexpected(complaint);
       }
       file.damage = complaint.what;
-      break;
+      return {};
     }
-    if (!*item) {
-      file.ended = true;
-      break;
+    if (*item == nullptr) {
+      return {};
     }
-    if (const auto* secrets = std::get_if<capture::Secrets>(&**item)) {
-      if (keys_ != nullptr && secrets->type == capture::Secrets::tls_key_log) {
-        keys_->feed(secrets->data);
-        keys_->finish();
-      }
-      continue;
+    if (const auto* packet = std::get_if<capture::Packet>(*item)) {
+      file.ahead = packet;
+      return {};
     }
-    file.ahead = std::get<capture::Packet>(**item);
-    break;
+    const auto& secrets = std::get<capture::Secrets>(**item);
+    if (keys_ != nullptr && secrets.type == capture::Secrets::tls_key_log) {
+      keys_->feed(secrets.data);
+      keys_->finish();
+    }
   }
-  return {};
 }
 
 const capture::Packet* PacketSource::next() {
+  if (files_.size() != 1) {
+    return next_of_several();
+  }
+  File& file = files_.front();  // it keeps its own numbers, as TShark shows them
+  if (begun_ && file.ahead != nullptr) {
+    (void)advance(file);  // an error after the first packet is kept as the file's damage
+  }
+  begun_ = true;
+  return file.ahead;
+}
+
+const capture::Packet* PacketSource::next_of_several() {
   if (lent_) {
-    (void)advance(files_[*lent_]);  // an error after the first packet is kept as the file's damage
+    (void)advance(files_[*lent_]);
     lent_.reset();
   }
   for (std::size_t i = 0; i < files_.size(); ++i) {  // few files: a heap would not pay
-    if (!files_[i].ended && (!lent_ || files_[i].ahead.time_ns < files_[*lent_].ahead.time_ns)) {
+    const capture::Packet* const ahead = files_[i].ahead;
+    if (ahead != nullptr && (!lent_ || ahead->time_ns < files_[*lent_].ahead->time_ns)) {
       lent_ = i;
     }
   }
   if (!lent_) {
     return nullptr;
   }
-  capture::Packet& packet = files_[*lent_].ahead;
-  if (files_.size() > 1) {
-    packet.number = ++number_;  // one file keeps its own numbers, as TShark shows them
-  }
-  return &packet;
+  numbered_ = *files_[*lent_].ahead;
+  numbered_.number = ++number_;
+  return &numbered_;
 }
 
 bool PacketSource::can_reread() const {

@@ -26,6 +26,8 @@ class PacketSource {
  public:
   // `keys` gets the embedded secrets; null: they are passed over.
   static Checked<PacketSource> open(const Input& input, tls::KeyLog* keys);
+  // Another reader of the same files from their start, where can_reread(). Embedded secrets are passed over.
+  static PacketSource twin_of(const PacketSource& first);
 
   // Null at the end.
   const capture::Packet* next();
@@ -44,16 +46,19 @@ class PacketSource {
  private:
   struct File {
     capture::FileSource source;
-    capture::Packet ahead;  // valid while not ended
-    bool ended = false;
-    std::string damage;  // why it ended early; empty: it did not
+    const capture::Packet* ahead = nullptr;  // the source's newest; null: the file is at its end
+    std::string damage;                      // why it ended early; empty: it did not
   };
 
+  [[nodiscard]] Checked<void> begin();
   Checked<void> advance(File& file);
+  const capture::Packet* next_of_several();
 
   std::vector<File> files_;
   std::optional<std::size_t> lent_;  // whose packet was given out last
   tls::KeyLog* keys_ = nullptr;
+  bool begun_ = false;        // of one file: its first packet was given out
+  capture::Packet numbered_;  // of several files: the packet that was given out, with a number of the whole
   std::uint64_t number_ = 0;
 };
 

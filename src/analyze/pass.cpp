@@ -12,8 +12,9 @@ constexpr std::chrono::milliseconds key_log_delay{100};
 }  // namespace
 
 Checked<Pass> Pass::open(const Input& input, const tls::KeyLog& keys, tls::KeyLog* gathered, tcp::Share share,
-                         Order order) {
-  auto source = PacketSource::open(input, gathered);
+                         Order order, const Pass* twin) {
+  auto source = twin != nullptr ? Checked<PacketSource>(PacketSource::twin_of(twin->source_))
+                                : PacketSource::open(input, gathered);
   if (!source) {
     return std::unexpected(source.error());
   }

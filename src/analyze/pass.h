@@ -23,8 +23,9 @@ namespace tlstrata::analyze {
 
 class Pass {
  public:
+  // `twin`, where given, reads the same input already: it is not opened again. Only without `gathered`.
   static Checked<Pass> open(const Input& input, const tls::KeyLog& keys, tls::KeyLog* gathered, tcp::Share share,
-                            Order order);
+                            Order order, const Pass* twin = nullptr);
 
   // From here on these are read again whenever the captures have grown.
   void follow(std::vector<KeyLogFile> key_logs, tls::KeyLog& gathered);

@@ -55,10 +55,19 @@ Checked<FileSource> FileSource::open(const std::string& path) {
     if (auto mapped = MappedFile::map(source.descriptor(), static_cast<std::size_t>(status.st_size))) {
       source.input_ = mapped->bytes();
       source.input_ended_ = true;
-      source.mapped_ = std::move(*mapped);
+      source.mapped_ = std::make_shared<MappedFile>(std::move(*mapped));
+      source.releases_ = true;
     }
   }
   return opened;
+}
+
+FileSource FileSource::twin_of(const FileSource& first) {
+  FileSource twin(first.path_);
+  twin.mapped_ = first.mapped_;
+  twin.input_ = first.mapped_->bytes();
+  twin.input_ended_ = true;
+  return twin;
 }
 
 int FileSource::descriptor() const {
@@ -134,6 +143,7 @@ Result<void> FileSource::begin() {
     return std::unexpected(created.error());
   }
   decompressor_ = std::move(*created);
+  releases_ = false;  // by what was unpacked instead
   unpacked_buffer_.resize(chunk_bytes);
   return {};
 }
