@@ -143,6 +143,21 @@ TEST(ServerHello, TheRetryIsKnownByItsRandom) {
   EXPECT_EQ(hello->group, 0x0017);
 }
 
+TEST(ServerHello, OfDraftsWithoutTheLegacyFields) {
+  const Bytes body =
+      Writer()
+          .u16(0x7F12)
+          .raw(pattern(32))
+          .u16(0x1301)
+          .vector16(Writer().u16(40).vector16(Writer().u16(0x001D).vector16(pattern(32)).bytes()).bytes())
+          .bytes();
+  const auto hello = parse_server_hello(body);
+  ASSERT_TRUE(hello);
+  EXPECT_EQ(hello->version, 0x7F12);
+  EXPECT_EQ(hello->cipher_suite, 0x1301);
+  EXPECT_EQ(hello->group, 0x001D);
+}
+
 TEST(ServerHello, ResumptionWithAndWithoutKeyShare) {
   ServerHelloFields fields;
   fields.psk_identity = std::uint16_t{0};
