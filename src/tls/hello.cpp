@@ -276,4 +276,43 @@ Result<EncryptedExtensions> parse_encrypted_extensions(std::span<const std::uint
   return result;
 }
 
+Result<CertificateChain> parse_certificate(std::span<const std::uint8_t> body, bool is_tls13) {
+  ByteReader reader(body);
+  if (is_tls13) {
+    reader.skip(reader.u8());  // certificate_request_context
+  }
+  auto list = reader.sub24();
+  CertificateChain chain;
+  chain.count = 0;
+  while (!list.empty()) {
+    const std::uint32_t size = list.u24();
+    list.skip(size);
+    if (is_tls13) {
+      list.skip(list.u16());  // extensions: OCSP, SCTs
+    }
+    chain.bytes += list.ok() ? size : 0;
+    ++*chain.count;
+  }
+  const Result<void> entries = list.finish("certificate_list");
+  const Result<void> whole = reader.finish("Certificate");
+  for (const Result<void>* each : {&entries, &whole}) {
+    if (!*each) {
+      return std::unexpected(each->error());
+    }
+  }
+  return chain;
+}
+
+Result<CertificateChain> parse_compressed_certificate(std::span<const std::uint8_t> body) {
+  ByteReader reader(body);
+  reader.skip(2);  // algorithm
+  CertificateChain chain;
+  chain.bytes = reader.u24();
+  reader.skip(reader.u24());
+  if (const auto whole = reader.finish("CompressedCertificate"); !whole) {
+    return std::unexpected(whole.error());
+  }
+  return chain;
+}
+
 }  // namespace tlstrata::tls

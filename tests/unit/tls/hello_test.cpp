@@ -270,5 +270,24 @@ TEST(Hellos, RandomBytesNeverCrash) {
   }
 }
 
+TEST(Certificate, TheChainsBytes) {
+  const Bytes one = Writer().u8(0).vector24(Writer().vector24(pattern(432)).vector16(pattern(9)).bytes()).bytes();
+  const auto parsed = parse_certificate(one, true);
+  ASSERT_TRUE(parsed);
+  EXPECT_EQ(parsed->count, 1U);
+  EXPECT_EQ(parsed->bytes, 432U) << "without the extensions";
+  const Bytes old = Writer().vector24(Writer().vector24(pattern(700)).vector24(pattern(5)).bytes()).bytes();
+  EXPECT_EQ(parse_certificate(old, false)->bytes, 705U);
+  EXPECT_EQ(parse_certificate(old, false)->count, 2U);
+  EXPECT_FALSE(parse_certificate(old, true));
+  const Bytes none = Writer().u8(0).vector24({}).bytes();
+  EXPECT_EQ(parse_certificate(none, true)->count, 0U);
+  EXPECT_FALSE(parse_certificate(std::span(old).first(old.size() - 1), false));
+  const Bytes packed = Writer().u16(2).u24(5000).vector24(pattern(900)).bytes();
+  EXPECT_EQ(parse_compressed_certificate(packed)->bytes, 5000U);
+  EXPECT_FALSE(parse_compressed_certificate(packed)->count);
+  EXPECT_FALSE(parse_compressed_certificate(std::span(packed).first(900)));
+}
+
 }  // namespace
 }  // namespace tlstrata::tls::test
