@@ -27,7 +27,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   const Bytes body = exact(View(data + 1, size - 1));
-  switch (data[0] % 3) {
+  switch (data[0] % 6) {
     case 0: {
       check(body, [](View bytes) { return tls::parse_client_hello(bytes); });
       if (const auto hello = tls::parse_client_hello(body)) {
@@ -44,9 +44,20 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     case 1:
       check(body, [](View bytes) { return tls::parse_server_hello(bytes); });
       break;
-    default:
+    case 2:
       check(body, [](View bytes) { return tls::parse_encrypted_extensions(bytes); });
       break;
+    case 3:
+      check(body, [](View bytes) { return tls::parse_compressed_certificate(bytes); });
+      break;
+    default: {
+      const bool is_tls13 = data[0] % 6 == 4;
+      check(body, [is_tls13](View bytes) { return tls::parse_certificate(bytes, is_tls13); });
+      if (const auto chain = tls::parse_certificate(body, is_tls13)) {
+        require(chain->bytes + 3 * *chain->count <= body.size(), "no more is counted than was there");
+      }
+      break;
+    }
   }
   return 0;
 }

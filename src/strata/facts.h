@@ -43,7 +43,6 @@ struct Facts {
   Stamp opened;  // first packet
   Stamp syn;
   Stamp syn_ack;
-  bool fast_open = false;  // the SYN carried data
   Stamp reset;
   bool reset_by_client = false;
   std::array<bool, 2> fin{};  // by role
@@ -60,7 +59,6 @@ struct Facts {
   bool any_data = false;
   bool not_tls = false;
   bool unsupported = false;
-  bool malformed = false;
   Stamp client_hello;
   Stamp client_hello_complete;
   Stamp second_client_hello_complete;
@@ -77,6 +75,9 @@ struct Facts {
   std::uint64_t client_begin = 0;  // stream offset of the first record, by role
   std::uint64_t server_begin = 0;
   std::uint64_t server_hello_begin = 0;  // stream offset of the ServerHello's record
+  std::uint64_t client_hello_end = 0;    // stream offset behind the client's last hello's records
+  std::uint32_t tickets = 0;             // seen
+  std::uint32_t key_updates = 0;         // seen
   Boundary boundary = Boundary::plaintext;
 
   // HTTP.

@@ -158,6 +158,7 @@ bool infer_tls13(Facts& facts) {
   facts.client_finished = finished.complete;
   facts.server_finished = server[*server_finished].complete;
   connection.client_handshake_bytes = finished.end - facts.client_begin;
+  connection.client_finish_bytes = finished.end - facts.client_hello_end;
   connection.server_handshake_bytes = server[*server_finished].end - facts.server_begin;
   connection.server_flight_bytes = server[*server_finished].end - facts.server_hello_begin;
   connection.early_data = early;

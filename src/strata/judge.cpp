@@ -39,7 +39,7 @@ void set_handshake_layers(const Facts& facts, Transaction& row) {
     return row.handshake_parts[static_cast<std::size_t>(which)];
   };
   intervals.set(layer(Layer::tcp_handshake), facts.syn, facts.syn_ack);
-  intervals.set(layer(Layer::tcp_to_tls), facts.syn_ack, facts.client_hello);
+  intervals.set(layer(Layer::tcp_to_tls), facts.syn_ack, facts.client_hello);  // Fast Open's hello precedes: absent
   intervals.set(layer(Layer::tls_handshake), facts.client_hello, facts.client_finished);
   if (facts.client_hello.present() && facts.client_hello_complete.packet != facts.client_hello.packet) {
     intervals.set(row.client_hello_complete_ns, facts.client_hello, facts.client_hello_complete);

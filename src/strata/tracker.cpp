@@ -95,7 +95,6 @@ void Tracker::feed(const tcp::Event& event) {
       }
       if (!facts_.syn.present() && role_of(event.side) == Role::client) {
         facts_.syn = event.first;
-        facts_.fast_open = event.has_payload;
       }
       return;
     case tcp::EventKind::syn_ack:
@@ -185,7 +184,6 @@ void Tracker::take(const tls::Item& item) {
       take_opaque(item);
       return;
     case tls::Item::Kind::malformed:
-      facts_.malformed = true;
       facts_.not_tls = facts_.not_tls || !facts_.server_hello.present();
       return;
     case tls::Item::Kind::not_tls:
@@ -204,7 +202,9 @@ void Tracker::take_client_hello(const tls::Item& item) {
   if (!facts_.client_hello.present()) {
     facts_.client_hello = item.first;
     facts_.client_hello_complete = item.complete;
+    facts_.client_hello_end = item.record_end;
     connection.client_hello_bytes = item.record_end - item.record_begin;
+    connection.has_ech = hello.has_ech;
     connection.server_name = hello.server_name;
     facts_.offers_early_data = hello.offers_early_data;
     facts_.offers_http2 = std::ranges::find(hello.alpn, "h2") != hello.alpn.end();
@@ -216,10 +216,13 @@ void Tracker::take_client_hello(const tls::Item& item) {
     for (const tls::KeyShareEntry& share : hello.key_shares) {
       if (!is_grease(share.group)) {
         connection.key_shares.push_back(share.group);
+        connection.key_share_bytes.push_back(share.length);
       }
     }
   } else if (connection.hrr && !facts_.second_client_hello_complete.present()) {
     facts_.second_client_hello_complete = item.complete;
+    facts_.client_hello_end = item.record_end;
+    connection.second_client_hello_bytes = item.record_end - item.record_begin;
   }
 }
 
@@ -228,6 +231,7 @@ void Tracker::take_server_hello(const tls::Item& item) {
   Connection& connection = facts_.connection;
   if (hello.is_retry) {
     connection.hrr = true;
+    connection.retry_request_bytes = item.record_end - item.record_begin;
     return;
   }
   if (facts_.server_hello.present()) {
@@ -257,7 +261,13 @@ void Tracker::take_message(const tls::Item& item) {
       return;
     case tls::HandshakeType::certificate:
     case tls::HandshakeType::compressed_certificate:
-      saw_certificate_ = saw_certificate_ || item.role == Role::server;
+      take_certificate(item);
+      return;
+    case tls::HandshakeType::new_session_ticket:
+      facts_.tickets += item.role == Role::server ? 1 : 0;
+      return;
+    case tls::HandshakeType::key_update:
+      ++facts_.key_updates;
       return;
     case tls::HandshakeType::finished:
       facts_.boundary = Boundary::decrypted;
@@ -265,6 +275,32 @@ void Tracker::take_message(const tls::Item& item) {
       return;
     default:
       return;
+  }
+}
+
+void Tracker::take_certificate(const tls::Item& item) {
+  Connection& connection = facts_.connection;
+  if (item.role == Role::client) {
+    // A client without a certificate answers the request with an empty list.
+    connection.client_certificate = connection.client_certificate || (item.certificate && item.certificate->bytes != 0);
+    return;
+  }
+  if (!saw_certificate_ && item.certificate) {
+    connection.certificate_bytes = item.certificate->bytes;
+    connection.certificates = item.certificate->count;
+  }
+  saw_certificate_ = true;
+}
+
+// What can be counted only where all of it can be read.
+void Tracker::set_counts() {
+  Connection& connection = facts_.connection;
+  const bool is_tls13 = connection.tls_version >= tls13;
+  if (is_tls13 ? session_.has_keys() && facts_.boundary == Boundary::decrypted : handshake_complete(facts_)) {
+    connection.tickets = facts_.tickets;
+    if (is_tls13) {
+      connection.key_updates = facts_.key_updates;
+    }
   }
 }
 
@@ -277,6 +313,9 @@ void Tracker::take_finished(Role role, Stamp complete, std::uint64_t record_end)
   } else if (role == Role::client && !facts_.client_finished.present()) {
     facts_.client_finished = complete;
     connection.client_handshake_bytes = record_end - facts_.client_begin;
+    if (facts_.client_hello.present()) {
+      connection.client_finish_bytes = record_end - facts_.client_hello_end;
+    }
   }
 }
 
@@ -310,6 +349,9 @@ void Tracker::take_alert(const tls::Item& item) {
   // TLS 1.3 ignores the level: every alert but the closure ones is fatal (RFC 8446 section 6).
   const bool is_fatal =
       !is_closure && (item.alert.level == 2 || facts_.connection.tls_version >= tls13 || item.is_encrypted);
+  if (is_fatal && !facts_.connection.alert) {
+    facts_.connection.alert = item.alert.description;
+  }
   if (is_fatal && !handshake_complete(facts_)) {
     facts_.fatal_alert = true;
   }
@@ -400,6 +442,7 @@ void Tracker::close(tcp::CloseReason reason) {
   if (!client_) {
     orient(Role::client, tcp::Side::a);
   }
+  set_counts();
   if (!session_.has_keys()) {
     infer_boundaries(facts_);
   }

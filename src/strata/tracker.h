@@ -44,6 +44,8 @@ class Tracker {
   void take_message(const tls::Item& item);
   void take_opaque(const tls::Item& item);
   void take_alert(const tls::Item& item);
+  void take_certificate(const tls::Item& item);
+  void set_counts();
   void take_finished(tls::Role role, Stamp complete, std::uint64_t record_end);
   void take_gap(tcp::GapReason reason);
   void take(http::Event& event);

@@ -90,6 +90,23 @@ struct Connection {
   std::optional<std::uint64_t> client_handshake_bytes;
   std::optional<std::uint64_t> server_handshake_bytes;
   std::array<tcp::Traffic, 2> traffic;  // client's, server's
+
+  // Bytes are TLS record bytes with headers unless said otherwise; absent: not seen, or behind protection that stayed closed.
+  std::vector<std::uint16_t> key_share_bytes;              // of each of `key_shares`, in its order: key_exchange alone
+  std::optional<std::uint64_t> retry_request_bytes;        // HelloRetryRequest
+  std::optional<std::uint64_t> second_client_hello_bytes;  // the ClientHello that answers it
+  std::optional<std::uint64_t>
+      client_finish_bytes;  // from the client's last hello to the end of its Finished: early data,
+                            // ChangeCipherSpec, certificate too
+  std::optional<std::uint32_t>
+      certificate_bytes;                      // the server's chain: the certificates' DER; where they were compressed,
+                                              // the Certificate message's length before
+  std::optional<std::uint16_t> certificates;  // of that chain; absent where it was compressed
+  std::optional<std::uint32_t> tickets;       // NewSessionTickets
+  std::optional<std::uint32_t> key_updates;   // of both sides; TLS 1.2 has none: absent
+  std::optional<std::uint8_t> alert;          // description of the first fatal alert, of either side, at any time
+  bool client_certificate = false;            // the client sent one; false too where that could not be seen
+  bool has_ech = false;  // the first ClientHello carries encrypted_client_hello, in earnest or as GREASE
 };
 
 struct Transaction {

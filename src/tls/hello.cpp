@@ -22,6 +22,8 @@ constexpr std::uint16_t key_share_drafts = 40;  // its number before draft-23
 constexpr std::uint16_t encrypted_client_hello = 0xFE0D;
 }  // namespace extension
 
+constexpr unsigned draft_versions = 0x7F;  // the high byte: 0x7F12 is draft-18
+
 // SHA-256 of "HelloRetryRequest" (RFC 8446 section 4.1.3).
 constexpr std::array<std::uint8_t, 32> retry_random{0xCF, 0x21, 0xAD, 0x74, 0xE5, 0x9A, 0x61, 0x11, 0xBE, 0x1D, 0x8C,
                                                     0x02, 0x1E, 0x65, 0xB8, 0x91, 0xC2, 0xA2, 0x11, 0x16, 0x7A, 0xBB,
@@ -223,11 +225,16 @@ Result<ServerHello> parse_server_hello(std::span<const std::uint8_t> body) {
   hello.version = reader.u16();
   std::ranges::copy(reader.take(32), hello.random.begin());
   hello.is_retry = std::ranges::equal(hello.random, retry_random);
-  auto session_id = reader.sub8();
-  hello.session_id.assign(session_id.rest());
-  hello.cipher_suite = reader.u16();
-  reader.skip(1);  // legacy_compression_method
-  Result<void> done = session_id.finish("legacy_session_id_echo");
+  Result<void> done;
+  if (hello.version >> 8U == draft_versions) {  // TLS 1.3 up to draft-21 left out what the RFC calls legacy
+    hello.cipher_suite = reader.u16();
+  } else {
+    auto session_id = reader.sub8();
+    hello.session_id.assign(session_id.rest());
+    hello.cipher_suite = reader.u16();
+    reader.skip(1);  // legacy_compression_method
+    done = session_id.finish("legacy_session_id_echo");
+  }
   if (done && !reader.empty()) {
     done = read_extensions(reader, [&hello](std::uint16_t type, ByteReader& extension_body) {
       return read_server_extension(type, extension_body, hello);
@@ -267,6 +274,45 @@ Result<EncryptedExtensions> parse_encrypted_extensions(std::span<const std::uint
     return std::unexpected(whole.error());
   }
   return result;
+}
+
+Result<CertificateChain> parse_certificate(std::span<const std::uint8_t> body, bool is_tls13) {
+  ByteReader reader(body);
+  if (is_tls13) {
+    reader.skip(reader.u8());  // certificate_request_context
+  }
+  auto list = reader.sub24();
+  CertificateChain chain;
+  chain.count = 0;
+  while (!list.empty()) {
+    const std::uint32_t size = list.u24();
+    list.skip(size);
+    if (is_tls13) {
+      list.skip(list.u16());  // extensions: OCSP, SCTs
+    }
+    chain.bytes += list.ok() ? size : 0;
+    ++*chain.count;
+  }
+  const Result<void> entries = list.finish("certificate_list");
+  const Result<void> whole = reader.finish("Certificate");
+  for (const Result<void>* each : {&entries, &whole}) {
+    if (!*each) {
+      return std::unexpected(each->error());
+    }
+  }
+  return chain;
+}
+
+Result<CertificateChain> parse_compressed_certificate(std::span<const std::uint8_t> body) {
+  ByteReader reader(body);
+  reader.skip(2);  // algorithm
+  CertificateChain chain;
+  chain.bytes = reader.u24();
+  reader.skip(reader.u24());
+  if (const auto whole = reader.finish("CompressedCertificate"); !whole) {
+    return std::unexpected(whole.error());
+  }
+  return chain;
 }
 
 }  // namespace tlstrata::tls

@@ -383,6 +383,14 @@ void Session::take_message(Role role, const Message& message, Item& item) {
     take_server_hello(item, message);
   } else if (message.type == HandshakeType::encrypted_extensions && role == Role::server && !in_plaintext) {
     take_encrypted_extensions(item, message);
+  } else if (message.type == HandshakeType::certificate) {
+    if (const auto chain = parse_certificate(message.body, is_tls13())) {
+      item.certificate = *chain;
+    }
+  } else if (message.type == HandshakeType::compressed_certificate) {
+    if (const auto chain = parse_compressed_certificate(message.body)) {
+      item.certificate = *chain;
+    }
   } else if (message.type == HandshakeType::end_of_early_data && role == Role::client &&
              direction.epoch == Epoch::early) {
     key(Role::client, SecretKind::client_handshake_traffic, Epoch::handshake);

@@ -55,7 +55,8 @@ struct Item {
   const ClientHello* client_hello = nullptr;
   const ServerHello* server_hello = nullptr;
   HandshakeType message_type = HandshakeType::finished;
-  std::uint32_t message_size = 0;  // with the 4-byte header
+  std::uint32_t message_size = 0;               // with the 4-byte header
+  std::optional<CertificateChain> certificate;  // message: of a Certificate that could be read
   Alert alert;
   std::span<const std::uint8_t> plaintext;  // application_data
   std::uint32_t record_offset = 0;          // of the plaintext's first byte within the record

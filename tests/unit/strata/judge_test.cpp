@@ -173,7 +173,6 @@ TEST(Judge, AnIntervalThatWouldBeNegativeIsAbsentAndFlagged) {
   Facts facts = whole();
   facts.client_hello = at(1);  // Fast Open: the hello is in the SYN
   facts.client_hello_complete = at(1);
-  facts.fast_open = true;
   Transaction row = judged(facts);
   EXPECT_FALSE(row.layer(Layer::tcp_to_tls));
   EXPECT_TRUE(row.inverted);

@@ -14,6 +14,18 @@ std::string text_of(const std::optional<T>& value) {
   return value ? std::to_string(*value) : "-";
 }
 
+inline std::string more_text_of(const Connection& connection) {
+  std::string text = " share bytes";
+  for (const std::uint16_t bytes : connection.key_share_bytes) {
+    text += ' ' + std::to_string(bytes);
+  }
+  text += " retry " + text_of(connection.retry_request_bytes) + ' ' + text_of(connection.second_client_hello_bytes);
+  text += " finish " + text_of(connection.client_finish_bytes) + " certificates " + text_of(connection.certificates) +
+          ' ' + text_of(connection.certificate_bytes) + " tickets " + text_of(connection.tickets) + " updates " +
+          text_of(connection.key_updates) + " alert " + text_of(connection.alert);
+  return text + (connection.client_certificate ? " client certificate" : "") + (connection.has_ech ? " ech" : "");
+}
+
 inline std::string text_of(const Connection& connection) {
   std::string text = tcp::to_string(connection.client) + '>' + tcp::to_string(connection.server) + ' ' +
                      std::to_string(connection.start_ns) + " v" + std::to_string(connection.tls_version) + " c" +
@@ -29,7 +41,8 @@ inline std::string text_of(const Connection& connection) {
   text += std::string(connection.hrr ? " hrr" : "") + (connection.resumed ? " resumed" : "") +
           (connection.early_data ? " early" : "");
   return text + " bytes " + text_of(connection.client_hello_bytes) + ' ' + text_of(connection.server_flight_bytes) +
-         ' ' + text_of(connection.client_handshake_bytes) + ' ' + text_of(connection.server_handshake_bytes);
+         ' ' + text_of(connection.client_handshake_bytes) + ' ' + text_of(connection.server_handshake_bytes) +
+         more_text_of(connection);
 }
 
 inline std::string text_of(const Transaction& row) {

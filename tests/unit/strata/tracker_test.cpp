@@ -11,9 +11,11 @@
 namespace tlstrata::strata::test {
 namespace {
 
+using tcp::test::Writer;
 using tls::test::change_cipher_spec;
 using tls::test::Handshake;
 using tls::test::key_log_of;
+using tls::test::message;
 using tls::test::operator<<;
 using tls::test::pattern;
 using tls::test::text_bytes;
@@ -93,6 +95,64 @@ TEST(Tracker, TheConnectionsFacts) {
   EXPECT_EQ(connection.traffic[1].packets, 4U);
 }
 
+TEST(Tracker, SharesCertificatesTicketsAndKeyUpdates) {
+  Handshake peer;
+  peer.hello.key_shares = {{std::uint16_t{0x1A1A}, std::uint16_t{1}},
+                           {std::uint16_t{0x11EC}, std::uint16_t{1216}},
+                           {std::uint16_t{0x001D}, std::uint16_t{32}}};
+  const tls::KeyLog keys = key_log_of(peer.key_log());
+  Conversation talk;
+  talk.open().client(peer.client_hello());
+  // Two certificates, of which one with extensions, and a client's certificate for the server's request.
+  const Bytes chain =
+      Writer()
+          .u8(0)
+          .vector24(Writer().vector24(pattern(900)).vector16(pattern(30)).vector24(pattern(700)).vector16({}).bytes())
+          .bytes();
+  talk.server(peer.server_hello_record());
+  talk.server(peer.server.seal(tls::ContentType::handshake, tls::test::encrypted_extensions_message("http/1.1", false)
+                                                                << message(tls::HandshakeType::certificate, chain)
+                                                                << peer.finished()));
+  peer.server_application();
+  const Bytes clients =
+      peer.client.seal_message(tls::HandshakeType::certificate,
+                               Writer().u8(0).vector24(Writer().vector24(pattern(100)).vector16({}).bytes()).bytes());
+  const Bytes finished = peer.client_finished();
+  talk.client(clients << finished).client(peer.client.data(get));
+  talk.server(peer.server.seal_message(tls::HandshakeType::new_session_ticket, pattern(180)));
+  talk.server(peer.server.data(ok)).server(peer.server.seal_message(tls::HandshakeType::key_update, Bytes{0}));
+  peer.server.update();
+  talk.server(peer.server.seal(tls::ContentType::alert, Bytes{2, 80})).close();
+  const Connection connection = only_row(talk, keys).connection;
+  EXPECT_EQ(connection.key_shares, (std::vector<std::uint16_t>{0x11EC, 0x001D}));
+  EXPECT_EQ(connection.key_share_bytes, (std::vector<std::uint16_t>{1216, 32}));
+  EXPECT_EQ(connection.certificate_bytes, 1600U);
+  EXPECT_EQ(connection.certificates, 2U);
+  EXPECT_TRUE(connection.client_certificate);
+  EXPECT_EQ(connection.client_finish_bytes, clients.size() + finished.size());
+  EXPECT_EQ(connection.tickets, 1U);
+  EXPECT_EQ(connection.key_updates, 1U);
+  EXPECT_EQ(connection.alert, 80);
+  EXPECT_FALSE(connection.has_ech);
+  EXPECT_FALSE(connection.retry_request_bytes);
+}
+
+TEST(Tracker, WhatWasNotSeenIsAbsent) {
+  Handshake peer;
+  const Connection connection = only_row(whole(peer), tls::KeyLog{}).connection;
+  EXPECT_FALSE(connection.certificate_bytes);
+  EXPECT_FALSE(connection.certificates);
+  EXPECT_FALSE(connection.tickets);
+  EXPECT_FALSE(connection.key_updates);
+  EXPECT_FALSE(connection.alert);
+  EXPECT_TRUE(connection.client_finish_bytes) << "from the sizes";
+  Handshake again;
+  const Connection read = only_row(whole(again), key_log_of(again.key_log())).connection;
+  EXPECT_EQ(read.tickets, 0U);
+  EXPECT_EQ(read.key_updates, 0U);
+  EXPECT_FALSE(read.client_certificate);
+}
+
 TEST(Tracker, TicketsAreNoHandshakeBytesAndNoResponse) {
   Handshake peer;
   Conversation talk;
@@ -165,9 +225,11 @@ TEST(Tracker, ARetryIsOneHandshake) {
   talk.server(retry);  // 5
   peer.hello.key_shares = {{std::uint16_t{0x0017}, std::uint16_t{65}}};
   peer.server_hello.group = std::uint16_t{0x0017};
-  talk.client(change_cipher_spec() << peer.client_hello());  // 6
+  const Bytes second_hello = peer.client_hello();
+  talk.client(change_cipher_spec() << second_hello);  // 6
   const Bytes flight = peer.server_flight();
-  talk.server(flight).client(peer.client_finished());  // 7, 8
+  const Bytes finished = peer.client_finished();
+  talk.server(flight).client(finished);  // 7, 8
   talk.client(peer.client.data(get)).server(peer.server.data(ok));
   const Transaction row = only_row(talk, key_log_of(peer.key_log()));
   EXPECT_EQ(name(row.outcome), "complete");
@@ -182,6 +244,9 @@ TEST(Tracker, ARetryIsOneHandshake) {
   EXPECT_EQ(row.connection.client_hello_bytes, first_hello.size());
   EXPECT_EQ(row.connection.server_flight_bytes, flight.size());
   EXPECT_EQ(row.connection.server_handshake_bytes, retry.size() + flight.size()) << "the retry and its CCS counted";
+  EXPECT_EQ(row.connection.retry_request_bytes, retry.size() - change_cipher_spec().size());
+  EXPECT_EQ(row.connection.second_client_hello_bytes, second_hello.size());
+  EXPECT_EQ(row.connection.client_finish_bytes, finished.size());
 }
 
 TEST(Tracker, AcceptedEarlyData) {
@@ -225,6 +290,7 @@ TEST(Tracker, FastOpenWithTheHelloInTheSyn) {
   EXPECT_EQ(name(row.outcome), "complete");
   EXPECT_EQ(row.layer(Layer::tcp_handshake), step);
   EXPECT_FALSE(row.layer(Layer::tcp_to_tls));
+  EXPECT_TRUE(row.inverted) << "it would be negative";
   EXPECT_EQ(row.layer(Layer::tls_handshake), 3 * step);
   EXPECT_EQ(row.total_ns, 5 * step);
 }

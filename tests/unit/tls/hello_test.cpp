@@ -143,6 +143,21 @@ TEST(ServerHello, TheRetryIsKnownByItsRandom) {
   EXPECT_EQ(hello->group, 0x0017);
 }
 
+TEST(ServerHello, OfDraftsWithoutTheLegacyFields) {
+  const Bytes body =
+      Writer()
+          .u16(0x7F12)
+          .raw(pattern(32))
+          .u16(0x1301)
+          .vector16(Writer().u16(40).vector16(Writer().u16(0x001D).vector16(pattern(32)).bytes()).bytes())
+          .bytes();
+  const auto hello = parse_server_hello(body);
+  ASSERT_TRUE(hello);
+  EXPECT_EQ(hello->version, 0x7F12);
+  EXPECT_EQ(hello->cipher_suite, 0x1301);
+  EXPECT_EQ(hello->group, 0x001D);
+}
+
 TEST(ServerHello, ResumptionWithAndWithoutKeyShare) {
   ServerHelloFields fields;
   fields.psk_identity = std::uint16_t{0};
@@ -253,6 +268,25 @@ TEST(Hellos, RandomBytesNeverCrash) {
     (void)parse_server_hello(bytes);
     (void)parse_encrypted_extensions(bytes);
   }
+}
+
+TEST(Certificate, TheChainsBytes) {
+  const Bytes one = Writer().u8(0).vector24(Writer().vector24(pattern(432)).vector16(pattern(9)).bytes()).bytes();
+  const auto parsed = parse_certificate(one, true);
+  ASSERT_TRUE(parsed);
+  EXPECT_EQ(parsed->count, 1U);
+  EXPECT_EQ(parsed->bytes, 432U) << "without the extensions";
+  const Bytes old = Writer().vector24(Writer().vector24(pattern(700)).vector24(pattern(5)).bytes()).bytes();
+  EXPECT_EQ(parse_certificate(old, false)->bytes, 705U);
+  EXPECT_EQ(parse_certificate(old, false)->count, 2U);
+  EXPECT_FALSE(parse_certificate(old, true));
+  const Bytes none = Writer().u8(0).vector24({}).bytes();
+  EXPECT_EQ(parse_certificate(none, true)->count, 0U);
+  EXPECT_FALSE(parse_certificate(std::span(old).first(old.size() - 1), false));
+  const Bytes packed = Writer().u16(2).u24(5000).vector24(pattern(900)).bytes();
+  EXPECT_EQ(parse_compressed_certificate(packed)->bytes, 5000U);
+  EXPECT_FALSE(parse_compressed_certificate(packed)->count);
+  EXPECT_FALSE(parse_compressed_certificate(std::span(packed).first(900)));
 }
 
 }  // namespace
