@@ -84,9 +84,52 @@ report::Json analysis_json(const analyze::Counts& counts, const std::vector<std:
   return document;
 }
 
+namespace {
+
+std::string bytes_or_dash(std::optional<std::uint64_t> bytes) {
+  return bytes ? fmt::format("{} B", *bytes) : std::string("-");
+}
+
+void print_facts(const strata::Connection& connection) {
+  std::string offered;
+  for (const std::uint16_t group : connection.offered_groups) {
+    offered += (offered.empty() ? "" : ", ") + group_name(group);
+  }
+  std::string shares;
+  for (std::size_t i = 0; i < connection.key_shares.size() && i < connection.key_share_bytes.size(); ++i) {
+    shares += fmt::format("{}{} ({} B)", i == 0 ? "" : ", ", group_name(connection.key_shares[i]),
+                          connection.key_share_bytes[i]);
+  }
+  fmt::print("  server name     {}{}\n", connection.server_name.empty() ? "-" : for_terminal(connection.server_name),
+             connection.has_ech ? ", in an outer hello or beside GREASE ECH" : "");
+  fmt::print("  offered groups  {}\n  key shares      {}\n", offered.empty() ? "-" : offered,
+             shares.empty() ? "-" : shares);
+  fmt::print("  selected        {}, {}, ALPN {}{}{}{}\n",
+             connection.group ? group_name(*connection.group) : std::string("no group"),
+             connection.cipher_suite != 0 ? cipher_suite_name(connection.cipher_suite) : std::string("no cipher suite"),
+             connection.alpn.empty() ? "-" : for_terminal(connection.alpn), connection.hrr ? ", HelloRetryRequest" : "",
+             connection.resumed ? ", resumed" : "", connection.early_data ? ", early data accepted" : "");
+  if (connection.hrr) {
+    fmt::print("  retry           request {}, second ClientHello {}\n", bytes_or_dash(connection.retry_request_bytes),
+               bytes_or_dash(connection.second_client_hello_bytes));
+  }
+  fmt::print("  flights         ClientHello {}, server {}, client's finish {}\n",
+             bytes_or_dash(connection.client_hello_bytes), bytes_or_dash(connection.server_flight_bytes),
+             bytes_or_dash(connection.client_finish_bytes));
+  fmt::print("  certificates    {}{}\n", bytes_or_dash(connection.certificate_bytes),
+             connection.certificates ? fmt::format(" in {}", *connection.certificates) : std::string{});
+  if (connection.alert) {
+    fmt::print("  alert           {}\n", alert_name(*connection.alert));
+  }
+  fmt::print("\n");
+}
+
+}  // namespace
+
 void print_ladder(const strata::Transaction& row, const std::vector<analyze::LadderLine>& ladder) {
   fmt::print("connection {}: {} -> {}, {}, {}\n\n", row.connection.number, tcp::to_string(row.connection.client),
              tcp::to_string(row.connection.server), strata::name(row.outcome), strata::name(row.boundary));
+  print_facts(row.connection);
   fmt::print("{:>13}  {:>9}  {:^11}  what\n", "time", "packet", "client");
   for (const analyze::LadderLine& line : ladder) {
     const std::string time = fmt::format("{:.3f} us", static_cast<double>(line.time_ns) / 1000.0);

@@ -180,6 +180,39 @@ Json cell_summary(const CellSummary& cell, const Summary& summary) {
   return object;
 }
 
+// What is known of the connection's TLS beside the columns.
+Json tls_facts(const strata::Connection& connection) {
+  Json object;
+  object["server_name"] = or_null(connection.server_name);
+  Json offered = Json::array();
+  for (const std::uint16_t group : connection.offered_groups) {
+    offered.push_back(group_name(group));
+  }
+  object["offered_groups"] = std::move(offered);
+  Json shares = Json::array();
+  for (std::size_t i = 0; i < connection.key_shares.size() && i < connection.key_share_bytes.size(); ++i) {
+    shares.push_back({{"group", group_name(connection.key_shares[i])}, {"bytes", connection.key_share_bytes[i]}});
+  }
+  object["key_shares"] = std::move(shares);
+  object["retry_request_bytes"] = or_null(connection.retry_request_bytes);
+  object["second_client_hello_bytes"] = or_null(connection.second_client_hello_bytes);
+  object["client_finish_bytes"] = or_null(connection.client_finish_bytes);
+  object["certificate_bytes"] = or_null(connection.certificate_bytes);
+  object["certificates"] = or_null(connection.certificates);
+  object["client_certificate"] = connection.client_certificate;
+  object["tickets"] = or_null(connection.tickets);
+  object["key_updates"] = or_null(connection.key_updates);
+  object["alert"] = connection.alert ? Json(alert_name(*connection.alert)) : Json(nullptr);
+  object["encrypted_client_hello"] = connection.has_ech;
+  return object;
+}
+
+Json traffic(const tcp::Traffic& side) {
+  return {{"packets", side.packets},
+          {"payload_bytes", side.payload_bytes},
+          {"retransmitted_bytes", side.retransmitted_bytes}};
+}
+
 }  // namespace
 
 Json open_document(std::string_view command) {
@@ -239,6 +272,8 @@ Json to_json(const strata::Transaction& row) {
   object["request_ns"] = or_null(row.request_ns);
   object["client_hello_complete_ns"] = or_null(row.client_hello_complete_ns);
   object["inverted"] = row.inverted;
+  object["tls"] = tls_facts(connection);
+  object["traffic"] = {{"client", traffic(connection.traffic[0])}, {"server", traffic(connection.traffic[1])}};
   return object;
 }
 

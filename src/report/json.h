@@ -21,7 +21,8 @@ using Json = nlohmann::ordered_json;
 // {"tool":"tlstrata","version":"...","command":command}: to be gone on with.
 Json open_document(std::string_view command);
 
-Json to_json(const strata::Transaction& row);         // keys are transactions.csv's columns
+// transactions.csv's columns; in `tls` and `traffic` what is known of the connection beside them.
+Json to_json(const strata::Transaction& row);
 Json to_json(const strata::OutcomeCounts& outcomes);  // all outcomes, also those with 0
 Json to_json(const Summary& summary);                 // the value of `cells` and what stands beside it
 
