@@ -9,6 +9,7 @@
 #include "capture/filter.h"
 #include "tcp/address.h"
 #include "tcp/connections.h"
+#include "tcp/frame.h"
 #include "tls/session.h"
 
 namespace tlstrata::analyze {
@@ -91,7 +92,14 @@ class Drawing {
       : wanted_(&wanted), client_(endpoints.side[0] == wanted.client ? tcp::Side::a : tcp::Side::b), session_(keys) {}
 
   void feed(const tcp::Event& event);
+  // The packet whose events were fed since the last call; `repeated` bytes of it had been captured before.
+  void packet(const tcp::Segment& segment, tcp::Stamp stamp, std::uint64_t repeated);
   [[nodiscard]] bool is_wanted() const { return (syn_ns_ ? *syn_ns_ : opened_ns_) == wanted_->start_ns; }
+  // No packet of its own closed it.
+  [[nodiscard]] bool ended_by_another() const {
+    return close_ == tcp::CloseReason::reused || close_ == tcp::CloseReason::idle ||
+           close_ == tcp::CloseReason::capture_ended;
+  }
   std::vector<LadderLine>& lines() { return lines_; }
 
  private:
@@ -103,10 +111,41 @@ class Drawing {
   const strata::Connection* wanted_;
   tcp::Side client_;
   tls::Session session_;
+  tcp::CloseReason close_ = tcp::CloseReason::none;
   Nanos opened_ns_ = 0;
   std::optional<Nanos> syn_ns_;
   std::vector<LadderLine> lines_;
+  std::size_t drawn_ = 0;        // lines_ up to and with the newest packet's
+  std::uint64_t delivered_ = 0;  // bytes of the stream that the newest packet brought, or let come
 };
+
+std::string describe_segment(const tcp::Segment& segment, std::uint64_t delivered, std::uint64_t repeated) {
+  std::string what;
+  const auto also = [&what](bool holds, std::string_view word) {
+    if (holds) {
+      what.append(what.empty() ? "" : ", ").append(word);
+    }
+  };
+  const bool is_syn = segment.has(tcp::flag::syn);
+  also(is_syn, segment.has(tcp::flag::ack) ? "SYN-ACK" : "SYN");
+  also(segment.payload_length != 0, "data");
+  also(segment.has(tcp::flag::fin), "FIN");
+  also(segment.has(tcp::flag::rst), "RST");
+  also(what.empty(), "ACK");
+  also(repeated != 0, "seen before");
+  also(segment.payload_length > repeated && delivered == 0, "behind a hole");
+  also(delivered > segment.payload_length, "fills a hole");
+  return what;
+}
+
+void Drawing::packet(const tcp::Segment& segment, tcp::Stamp stamp, std::uint64_t repeated) {
+  const bool from_client = segment.source == wanted_->client;
+  const auto place = lines_.begin() + static_cast<std::ptrdiff_t>(drawn_);
+  lines_.insert(place, {LadderLine::Kind::packet, stamp.time_ns - wanted_->start_ns, stamp.packet, from_client,
+                        describe_segment(segment, delivered_, repeated), segment.payload_length});
+  drawn_ = lines_.size();
+  delivered_ = 0;
+}
 
 void Drawing::feed(const tcp::Event& event) {
   const bool from_client = event.side == client_;
@@ -119,14 +158,9 @@ void Drawing::feed(const tcp::Event& event) {
       if (!syn_ns_ && from_client) {
         syn_ns_ = event.first.time_ns;
       }
-      add(LadderLine::Kind::packet, event.first, from_client, "SYN", 0);
-      return;
-    case tcp::EventKind::syn_ack:
-      add(LadderLine::Kind::packet, event.first, from_client, "SYN-ACK", 0);
       return;
     case tcp::EventKind::data:
-      add(LadderLine::Kind::packet, event.first, from_client,
-          event.first.packet == event.in_order.packet ? "data" : "data, out of order", event.bytes.size());
+      delivered_ += event.bytes.size();
       session_.chunk(role, event.bytes, event.offset, event.first, event.in_order);
       pump();
       return;
@@ -135,13 +169,12 @@ void Drawing::feed(const tcp::Event& event) {
       session_.gap(role, event.offset, event.length, event.gap, event.in_order);
       pump();
       return;
+    case tcp::EventKind::syn_ack:
     case tcp::EventKind::fin:
-      add(LadderLine::Kind::packet, event.first, from_client, "FIN", 0);
-      return;
     case tcp::EventKind::reset:
-      add(LadderLine::Kind::packet, event.first, from_client, "RST", 0);
       return;
     case tcp::EventKind::closed:
+      close_ = event.close;
       session_.finish();
       pump();
       return;
@@ -182,6 +215,79 @@ void add_boundaries(std::vector<LadderLine>& lines, const strata::Transaction& r
   }
 }
 
+// Looks for the row's connection among all, and draws the candidates on the way.
+class Search {
+ public:
+  Search(const tls::KeyLog& keys, const strata::Connection& wanted) : keys_(&keys), wanted_(&wanted) {}
+
+  // True once the connection is found and over.
+  bool feed(const capture::Packet& packet);
+  bool finish() {
+    connections_.finish();
+    return drain();
+  }
+  std::vector<LadderLine>& lines() { return drawing_->lines(); }
+
+ private:
+  bool drain();
+  [[nodiscard]] bool is_wanted(const tcp::Endpoint& one, const tcp::Endpoint& other) const {
+    return (one == wanted_->client && other == wanted_->server) || (other == wanted_->client && one == wanted_->server);
+  }
+  [[nodiscard]] std::uint64_t repeated_bytes() const {
+    return candidate_ ? connections_.traffic(*candidate_, tcp::Side::a).retransmitted_bytes +
+                            connections_.traffic(*candidate_, tcp::Side::b).retransmitted_bytes
+                      : 0;
+  }
+
+  const tls::KeyLog* keys_;
+  const strata::Connection* wanted_;
+  tcp::FrameDecoder decoder_;
+  tcp::Connections connections_;
+  std::optional<tcp::ConnectionId> candidate_;
+  std::optional<Drawing> drawing_;
+};
+
+bool Search::feed(const capture::Packet& packet) {
+  const std::uint64_t repeated_before = repeated_bytes();
+  connections_.feed(packet);
+  const std::uint64_t repeated = repeated_bytes() - repeated_before;
+  const bool was_open = candidate_.has_value();
+  const bool found = drain();
+  tcp::Segment segment;
+  if ((was_open || candidate_) && decoder_.decode(packet, segment) == tcp::Fate::tcp &&
+      is_wanted(segment.source, segment.destination) && !drawing_->ended_by_another()) {
+    drawing_->packet(segment, {packet.time_ns, packet.number}, repeated);
+  }
+  return found;
+}
+
+bool Search::drain() {
+  while (true) {
+    const auto next = connections_.next();
+    if (!next || !*next) {
+      return false;
+    }
+    const tcp::Event& event = **next;
+    if (event.kind == tcp::EventKind::opened && !candidate_) {
+      const tcp::Endpoints& endpoints = connections_.endpoints(event.connection);
+      if (is_wanted(endpoints.side[0], endpoints.side[1])) {
+        candidate_ = event.connection;
+        drawing_.emplace(*keys_, *wanted_, endpoints);
+      }
+    }
+    if (candidate_ != event.connection) {
+      continue;
+    }
+    drawing_->feed(event);
+    if (event.kind == tcp::EventKind::closed) {
+      candidate_.reset();
+      if (drawing_->is_wanted()) {
+        return true;
+      }
+    }
+  }
+}
+
 }  // namespace
 
 Checked<std::vector<LadderLine>> draw_ladder(const Input& input, const strata::Transaction& row) {
@@ -205,56 +311,22 @@ Checked<std::vector<LadderLine>> draw_ladder(const Input& input, const strata::T
     }
     filter = std::move(*compiled);
   }
-  tcp::Connections connections;
-  std::optional<tcp::ConnectionId> candidate;
-  std::optional<Drawing> drawing;
-  const auto drain = [&]() -> bool {
-    while (true) {
-      const auto event = connections.next();
-      if (!event || !*event) {
-        return false;
-      }
-      if ((*event)->kind == tcp::EventKind::opened && !candidate) {
-        const auto& side = connections.endpoints((*event)->connection).side;
-        const auto& wanted = row.connection;
-        if ((side[0] == wanted.client && side[1] == wanted.server) ||
-            (side[1] == wanted.client && side[0] == wanted.server)) {
-          candidate = (*event)->connection;
-          drawing.emplace(inputs->keys, wanted, connections.endpoints((*event)->connection));
-        }
-      }
-      if (candidate != (*event)->connection) {
-        continue;
-      }
-      drawing->feed(**event);
-      if ((*event)->kind == tcp::EventKind::closed) {
-        if (drawing->is_wanted()) {
-          return true;
-        }
-        candidate.reset();
-      }
-    }
-  };
+  Search search(inputs->keys, row.connection);
   bool found = false;
   while (!found) {
     const auto packet = source->next();
     if (!packet) {
-      connections.finish();
-      found = drain();
+      found = search.finish();
       break;
     }
-    if (filter && !filter->matches(*packet)) {
-      continue;
-    }
-    connections.feed(*packet);
-    found = drain();
+    found = (!filter || filter->matches(*packet)) && search.feed(*packet);
   }
   if (!found) {
     return std::unexpected(Complaint{"the connection is not in the capture", tcp::to_string(row.connection.client),
                                      "analyse the same captures again"});
   }
-  add_boundaries(drawing->lines(), row);
-  return std::move(drawing->lines());
+  add_boundaries(search.lines(), row);
+  return std::move(search.lines());
 }
 
 }  // namespace tlstrata::analyze

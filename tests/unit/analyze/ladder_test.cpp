@@ -59,6 +59,32 @@ TEST(Ladder, ShowsARetryAndWhatEachSideOffered) {
   EXPECT_NE(messages.find("ServerHello"), std::string::npos) << messages;
 }
 
+TEST(Ladder, HasEachPacketOnceAndSaysWhatLossDid) {
+  const Input input = field("loss5");
+  const auto analysis = collect(input, {1, {}});
+  ASSERT_TRUE(analysis);
+  std::uint64_t packets = 0;
+  std::string words;
+  for (const strata::Transaction& row : analysis->rows) {
+    const auto lines = draw_ladder(input, row);
+    ASSERT_TRUE(lines);
+    std::uint64_t last = 0;
+    for (const LadderLine& line : *lines) {
+      if (line.kind == LadderLine::Kind::packet) {
+        ++packets;
+        EXPECT_GT(line.packet, last);
+        last = line.packet;
+        words += line.what + "; ";
+      }
+    }
+  }
+  EXPECT_EQ(packets, analysis->counts.packets.tcp);
+  for (const char* what :
+       {"SYN;", "SYN-ACK;", "ACK;", "data;", "data, seen before", "data, behind a hole", "data, fills a hole"}) {
+    EXPECT_NE(words.find(what), std::string::npos) << what;
+  }
+}
+
 TEST(Filter, LeavesPacketsOutAndCountsThem) {
   const auto all = collect(field("many_parallel"), {2, {}});
   const auto some = collect(field("many_parallel", "tcp portrange 50000-50604"), {2, {}});
