@@ -54,7 +54,7 @@ void Session::reset() {
   server_random_ = {};
   version_ = 0;
   suite_.reset();
-  secrets_ = nullptr;
+  secrets_.reset();
   traffic_keys_ = {};
   encrypted_extensions_.reset();
   retried_ = false;
@@ -413,8 +413,7 @@ void Session::take_encrypted_extensions(Item& item, const Message& message) {
   }
   encrypted_extensions_ = std::move(*parsed);
   // Without the early secret the records fail until the first one under the handshake's key.
-  if (encrypted_extensions_->accepts_early_data && secrets_ != nullptr &&
-      secrets_->of(SecretKind::client_early_traffic).present()) {
+  if (encrypted_extensions_->accepts_early_data && secrets_ && secrets_->has(SecretKind::client_early_traffic)) {
     key(Role::client, SecretKind::client_early_traffic, Epoch::early);
   }
 }
@@ -467,16 +466,16 @@ void Session::key(Role role, SecretKind kind, Epoch epoch) {
   direction.epoch = epoch;
   direction.failures = 0;
   direction.messages.reset();
-  const Secret& secret = secrets_->of(kind);
-  if (!secret.present() || !suite_) {
+  const std::span<const std::uint8_t> secret = secrets_->of(kind);
+  if (secret.empty() || !suite_) {
     stop_opening(role);
     return;
   }
   const auto found = std::ranges::find(traffic_secrets, kind);
   const auto keyed =
       found == traffic_secrets.end()
-          ? direction.protection.rekey(*suite_, secret.bytes())
-          : direction.protection.rekey(*suite_, secret.bytes(),
+          ? direction.protection.rekey(*suite_, secret)
+          : direction.protection.rekey(*suite_, secret,
                                        traffic_keys_[static_cast<std::size_t>(found - traffic_secrets.begin())]);
   if (!keyed) {
     stop_opening(role);
@@ -490,17 +489,17 @@ void Session::stop_opening(Role role) {
 }
 
 void Session::start_handshake_keys() {
-  if (secrets_ == nullptr || !suite_ || !suite_->is_tls13) {
+  if (!secrets_ || !suite_ || !suite_->is_tls13) {
     stop_opening(Role::client);
     stop_opening(Role::server);
     return;
   }
   TrafficSecrets secrets;
   for (std::size_t i = 0; i < secrets.size(); ++i) {
-    secrets[i] = secrets_->of(traffic_secrets[i]).bytes();
+    secrets[i] = secrets_->of(traffic_secrets[i]);
   }
   derive_traffic_keys(suite_->digest, ossl::key_size(suite_->aead), secrets, traffic_keys_);
-  has_keys_ = secrets_->of(SecretKind::client_traffic).present() && secrets_->of(SecretKind::server_traffic).present();
+  has_keys_ = secrets_->has(SecretKind::client_traffic) && secrets_->has(SecretKind::server_traffic);
   key(Role::server, SecretKind::server_handshake_traffic, Epoch::handshake);
   key(Role::client, SecretKind::client_handshake_traffic, Epoch::handshake);
 }
@@ -511,7 +510,7 @@ void Session::take_finished(Role role) {
     return;
   }
   direction.finished = true;
-  if (!is_tls13() || secrets_ == nullptr) {
+  if (!is_tls13() || !secrets_) {
     return;
   }
   if (role == Role::server) {
@@ -523,12 +522,11 @@ void Session::take_finished(Role role) {
 
 // RFC 5246 section 6.3: the key block of AEAD suites is client key, server key, client nonce, server nonce.
 void Session::start_tls12_keys() {
-  if (side(Role::client).protection.has_key() || !suite_ || suite_->is_tls13 || secrets_ == nullptr ||
-      version_ != tls12) {
+  if (side(Role::client).protection.has_key() || !suite_ || suite_->is_tls13 || !secrets_ || version_ != tls12) {
     return;
   }
-  const Secret& master = secrets_->of(SecretKind::master_secret);
-  if (!master.present() || !has_client_hello_) {
+  const std::span<const std::uint8_t> master = secrets_->of(SecretKind::master_secret);
+  if (master.empty() || !has_client_hello_) {
     return;
   }
   std::array<std::uint8_t, 64> seed{};
@@ -538,7 +536,7 @@ void Session::start_tls12_keys() {
   const std::size_t nonce_size = suite_->aead == ossl::AeadAlgorithm::chacha20_poly1305 ? 12 : 4;
   std::array<std::uint8_t, 2 * (32 + 12)> block{};
   const auto bytes = std::span(block).first(2 * (key_size + nonce_size));
-  if (!ossl::tls12_prf(suite_->digest, master.bytes(), "key expansion", seed, bytes)) {
+  if (!ossl::tls12_prf(suite_->digest, master, "key expansion", seed, bytes)) {
     return;
   }
   for (const Role role : {Role::client, Role::server}) {

@@ -157,7 +157,7 @@ class Session {
   Random server_random_{};
   std::uint16_t version_ = 0;  // of a HelloRetryRequest too
   std::optional<SuiteParameters> suite_;
-  const ConnectionSecrets* secrets_ = nullptr;
+  std::optional<ConnectionSecrets> secrets_;
   TrafficKeys traffic_keys_;  // of `secrets_`, from client_handshake_traffic on
   std::optional<EncryptedExtensions> encrypted_extensions_;
   bool retried_ = false;
