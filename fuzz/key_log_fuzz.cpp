@@ -37,12 +37,12 @@ std::vector<tls::Random> randoms_in(View bytes) {
   return randoms;
 }
 
-bool same(const tls::ConnectionSecrets* a, const tls::ConnectionSecrets* b) {
-  if ((a == nullptr) != (b == nullptr)) {
+bool same(const std::optional<tls::ConnectionSecrets>& a, const std::optional<tls::ConnectionSecrets>& b) {
+  if (a.has_value() != b.has_value()) {
     return false;
   }
-  for (std::size_t kind = 0; a != nullptr && kind < tls::secret_kind_count; ++kind) {
-    if (!std::ranges::equal(a->secrets[kind].bytes(), b->secrets[kind].bytes())) {
+  for (std::size_t kind = 0; a && kind < tls::secret_kind_count; ++kind) {
+    if (!std::ranges::equal(a->secrets[kind], b->secrets[kind])) {
       return false;
     }
   }

@@ -101,19 +101,16 @@ const SealedRecord* first_after(Records records, Stamp request, const Sizes* htt
   return found == records.end() ? nullptr : &*found;
 }
 
-void infer_exchange(Facts& facts, const Sizes& sizes, std::size_t client_finished, std::size_t server_finished,
-                    bool early) {
-  const Records client = facts.sealed[0];
-  Records server = Records(facts.sealed[1]).subspan(server_finished + 1);
-  server = server.subspan(count_tickets(server, facts, sizes, client[client_finished].complete));
+// `rest` and `server`: the records behind each side's Finished. `early`: the first record of accepted early data, or null.
+void infer_exchange(Facts& facts, const Sizes& sizes, Records rest, Records server, const SealedRecord* early) {
+  server = server.subspan(count_tickets(server, facts, sizes, facts.client_finished));
   if (!server.empty() && server.front().length == sizes.alert) {
     server = {};
   }
-  if (early) {
-    set_exchange(facts, client.front().first, first_after(server, client.front().first, nullptr));
+  if (early != nullptr) {
+    set_exchange(facts, early->first, first_after(server, early->first, nullptr));
     return;
   }
-  const Records rest = client.subspan(client_finished + 1);
   if (rest.empty() || rest.front().length == sizes.alert) {
     return;
   }
@@ -163,7 +160,29 @@ bool infer_tls13(Facts& facts) {
   connection.server_flight_bytes = server[*server_finished].end - facts.server_hello_begin;
   connection.early_data = early;
   facts.boundary = Boundary::inferred;
-  infer_exchange(facts, *sizes, *client_finished, *server_finished, early);
+  infer_exchange(facts, *sizes, client.subspan(*client_finished + 1), server.subspan(*server_finished + 1),
+                 early ? &client.front() : nullptr);
+  return true;
+}
+
+// The handshake could be read, but not what followed it: a key log without application secrets.
+bool infer_application_data(Facts& facts) {
+  const auto sizes = sizes_of(facts.connection.cipher_suite);
+  const Connection& connection = facts.connection;
+  if (!sizes || !facts.server_finished.present()) {
+    return false;
+  }
+  const auto behind = [](Records records, std::uint64_t offset) {
+    return records.subspan(
+        static_cast<std::size_t>(std::ranges::upper_bound(records, offset, {}, &SealedRecord::end) - records.begin()));
+  };
+  const Records client = behind(facts.sealed[0], facts.client_begin + connection.client_handshake_bytes.value_or(0));
+  const Records server = behind(facts.sealed[1], facts.server_begin + connection.server_handshake_bytes.value_or(0));
+  if (client.empty() || server.empty()) {
+    return false;
+  }
+  facts.boundary = Boundary::inferred;
+  infer_exchange(facts, *sizes, client, server, nullptr);
   return true;
 }
 
@@ -184,7 +203,7 @@ bool infer_boundaries(Facts& facts) {
     return false;
   }
   if (facts.connection.tls_version >= 0x0304) {
-    return !facts.client_finished.present() && infer_tls13(facts);
+    return facts.client_finished.present() ? infer_application_data(facts) : infer_tls13(facts);
   }
   return handshake_complete(facts) && infer_tls12(facts);
 }

@@ -153,6 +153,11 @@ void Tracker::take(const tls::Item& item) {
     begun_[tls::index(item.role)] = true;
     (item.role == Role::client ? facts_.client_begin : facts_.server_begin) = item.record_begin;
   }
+  if (const auto& sealed = facts_.sealed[tls::index(item.role)];
+      item.follows_finished && !sealed.empty() && sealed.size() < most_sealed) {
+    facts_.boundary = Boundary::decrypted;
+    take_finished(item.role, sealed.back().complete, sealed.back().end);
+  }
   switch (item.kind) {
     case tls::Item::Kind::client_hello:
       take_client_hello(item);

@@ -3,40 +3,59 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <random>
 
 namespace tlstrata::tls {
 namespace {
 
 constexpr std::size_t longest_line = 1024;  // the longest with a meaning has 34 + 1 + 64 + 1 + 96 characters
 
-constexpr std::array<std::int8_t, 256> make_hex_table() {
-  std::array<std::int8_t, 256> table{};
-  table.fill(-1);
-  for (int i = 0; i < 10; ++i) {
-    table[static_cast<std::size_t>('0' + i)] = static_cast<std::int8_t>(i);
-  }
-  for (int i = 0; i < 6; ++i) {
-    table[static_cast<std::size_t>('a' + i)] = static_cast<std::int8_t>(10 + i);
-    table[static_cast<std::size_t>('A' + i)] = static_cast<std::int8_t>(10 + i);
-  }
-  return table;
-}
-constexpr auto hex_table = make_hex_table();
-
-// Decodes exactly out.size() bytes.
+// Decodes exactly out.size() bytes. Two plain loops without branches, which the compiler makes vector code of: a key log is
+// little else than digits.
 bool decode_hex(std::string_view text, std::span<std::uint8_t> out) {
-  if (text.size() != out.size() * 2) {
+  constexpr std::size_t most_digits = 2 * Secret::longest;
+  if (text.size() != out.size() * 2 || text.size() > most_digits) {
     return false;
   }
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    const int high = hex_table[static_cast<std::uint8_t>(text[2 * i])];
-    const int low = hex_table[static_cast<std::uint8_t>(text[2 * i + 1])];
-    if ((high | low) < 0) {
-      return false;
-    }
-    out[i] = static_cast<std::uint8_t>((high << 4) | low);
+  std::array<std::uint8_t, most_digits> values{};
+  std::uint8_t wrong = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto character = static_cast<std::uint8_t>(text[i]);
+    const auto digit = static_cast<std::uint8_t>(character - '0');
+    const auto letter = static_cast<std::uint8_t>((character | 0x20U) - 'a');
+    const bool is_digit = digit < 10;
+    const bool is_letter = letter < 6;
+    values[i] = is_digit ? digit : static_cast<std::uint8_t>(letter + 10);
+    wrong |= static_cast<std::uint8_t>(!is_digit & !is_letter);
   }
-  return true;
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    out[i] = static_cast<std::uint8_t>((values[2 * i] << 4U) | values[2 * i + 1]);
+  }
+  return wrong == 0;
+}
+
+// Randoms come from outside: without a secret of the process's own, someone could choose a million that collide. What is
+// found does not depend on it.
+const std::array<std::uint64_t, 4>& salt() {
+  static const std::array<std::uint64_t, 4> words = [] {
+    std::random_device device;
+    std::array<std::uint64_t, 4> made{};
+    for (std::uint64_t& word : made) {
+      word = (std::uint64_t{device()} << 32U) | device();
+    }
+    return made;
+  }();
+  return words;
+}
+
+std::uint64_t multiply_fold(std::uint64_t a, std::uint64_t b) {
+  __extension__ using Wide = unsigned __int128;
+  const Wide product = static_cast<Wide>(a) * b;
+  return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64U);
+}
+
+std::string_view characters(std::span<const std::uint8_t> bytes) {
+  return {static_cast<const char*>(static_cast<const void*>(bytes.data())), bytes.size()};
 }
 
 std::optional<SecretKind> kind_of(std::string_view label) {
@@ -66,16 +85,8 @@ void Secret::assign(std::span<const std::uint8_t> bytes) {
   std::ranges::copy(bytes.first(length_), bytes_.begin());
 }
 
-std::size_t KeyLog::RandomHash::operator()(const Random& random) const {
-  // The value is a hash table's own matter: connections are told apart by all 32 bytes.
-  std::array<std::uint64_t, 4> words{};
-  std::memcpy(words.data(), random.data(), random.size());
-  return (words[0] ^ words[1] ^ words[2] ^ words[3]) * 0x9E3779B97F4A7C15ULL;
-}
-
 void KeyLog::feed(std::span<const std::uint8_t> bytes) {
-  const std::string all(bytes.begin(), bytes.end());
-  std::string_view rest = all;
+  std::string_view rest = characters(bytes);
   while (!rest.empty()) {
     const std::size_t newline = rest.find('\n');
     const std::string_view piece = rest.substr(0, newline);
@@ -142,23 +153,84 @@ void KeyLog::take_line(std::string_view line) {
     ++counts_.junk;
     return;
   }
-  Secret& slot = secrets_[random].secrets[static_cast<std::size_t>(*kind)];
-  if (!slot.present()) {
-    slot.assign(std::span(secret).first(length));
-    ++counts_.secrets;
+  SecretReference& slot = entry_of(random).secrets[static_cast<std::size_t>(*kind)];
+  if (slot != 0) {
+    ++(std::ranges::equal(bytes_of(slot), std::span(secret).first(length)) ? counts_.duplicates : counts_.conflicts);
+    return;
+  }
+  ++counts_.secrets;
+  if (length == 32) {
+    std::ranges::copy_n(secret.begin(), 32, secrets32_.emplace_back().begin());
+    slot = static_cast<SecretReference>(2 * secrets32_.size());
   } else {
-    ++(std::ranges::equal(slot.bytes(), std::span(secret).first(length)) ? counts_.duplicates : counts_.conflicts);
+    secrets48_.push_back(secret);
+    slot = static_cast<SecretReference>(2 * secrets48_.size() + 1);
   }
 }
 
-const ConnectionSecrets* KeyLog::find(std::span<const std::uint8_t> random) const {
+std::span<const std::uint8_t> KeyLog::bytes_of(SecretReference reference) const {
+  if (reference == 0) {
+    return {};
+  }
+  const std::size_t index = reference / 2 - 1;
+  return reference % 2 == 0 ? std::span<const std::uint8_t>(secrets32_[index])
+                            : std::span<const std::uint8_t>(secrets48_[index]);
+}
+
+// Where the random's entry is in table_, or the free place where it belongs.
+std::size_t KeyLog::slot_of(const Random& random) const {
+  std::array<std::uint64_t, 4> words{};
+  std::memcpy(words.data(), random.data(), random.size());
+  const auto& salts = salt();
+  const std::uint64_t hash = multiply_fold(multiply_fold(words[0] ^ salts[0], words[1] ^ salts[1]) ^ salts[2],
+                                           multiply_fold(words[2] ^ salts[2], words[3] ^ salts[3]) ^ salts[0]);
+  const std::size_t mask = table_.size() - 1;
+  std::size_t at = static_cast<std::size_t>(hash) & mask;
+  while (table_[at] != 0 && entries_[table_[at] - 1].random != random) {
+    at = (at + 1) & mask;
+  }
+  return at;
+}
+
+KeyLog::Entry& KeyLog::entry_of(const Random& random) {
+  if (newest_ < entries_.size() && entries_[newest_].random == random) {
+    return entries_[newest_];
+  }
+  if (entries_.size() * 4 >= table_.size() * 3) {
+    grow_table();
+  }
+  std::uint32_t& place = table_[slot_of(random)];
+  if (place == 0) {
+    entries_.emplace_back().random = random;
+    place = static_cast<std::uint32_t>(entries_.size());
+  }
+  newest_ = place - 1;
+  return entries_[newest_];
+}
+
+void KeyLog::grow_table() {
+  constexpr std::size_t smallest = 64;
+  table_.assign(std::max(smallest, table_.size() * 2), 0);
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    table_[slot_of(entries_[i].random)] = static_cast<std::uint32_t>(i + 1);
+  }
+}
+
+std::optional<ConnectionSecrets> KeyLog::find(std::span<const std::uint8_t> random) const {
   Random key{};
-  if (random.size() != key.size()) {
-    return nullptr;
+  if (random.size() != key.size() || table_.empty()) {
+    return std::nullopt;
   }
   std::ranges::copy(random, key.begin());
-  const auto found = secrets_.find(key);
-  return found == secrets_.end() ? nullptr : &found->second;
+  const std::uint32_t place = table_[slot_of(key)];
+  if (place == 0) {
+    return std::nullopt;
+  }
+  ConnectionSecrets found;
+  for (std::size_t kind = 0; kind < secret_kind_count; ++kind) {
+    found.secrets[kind] = bytes_of(entries_[place - 1].secrets[kind]);
+  }
+  return found;
 }
 
 }  // namespace tlstrata::tls

@@ -2,8 +2,8 @@
 //
 // In:        bytes of NSS key logs (SSLKEYLOGFILE) in any number of pieces: several files, Decryption Secrets Blocks;
 //            any order, comments, CRLF, junk, duplicates. finish() ends a file whose last line has no newline.
-// Out:       find(random): the secrets of a connection, or null.
-// Ownership: owns everything; a found pointer holds until the next feed().
+// Out:       find(random): the secrets of a connection, or nothing.
+// Ownership: owns everything; what was found holds as long as the key log. 270 bytes a connection with four secrets of 48.
 // Errors:    none: lines that are no secrets are counted.
 // Threads:   feed() from one thread; find() from any once all is fed.
 // Source:    RFC 9850 (the SSLKEYLOGFILE format).
@@ -11,10 +11,11 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 namespace tlstrata::tls {
@@ -44,10 +45,14 @@ class Secret {
   std::uint8_t length_ = 0;
 };
 
+// What is known of one connection: spans into the key log, empty where absent.
 struct ConnectionSecrets {
-  std::array<Secret, secret_kind_count> secrets;
+  std::array<std::span<const std::uint8_t>, secret_kind_count> secrets;
 
-  [[nodiscard]] const Secret& of(SecretKind kind) const { return secrets[static_cast<std::size_t>(kind)]; }
+  [[nodiscard]] std::span<const std::uint8_t> of(SecretKind kind) const {
+    return secrets[static_cast<std::size_t>(kind)];
+  }
+  [[nodiscard]] bool has(SecretKind kind) const { return !of(kind).empty(); }
 };
 
 class KeyLog {
@@ -63,20 +68,32 @@ class KeyLog {
   void feed(std::span<const std::uint8_t> bytes);
   void finish();
 
-  [[nodiscard]] const ConnectionSecrets* find(std::span<const std::uint8_t> random) const;
+  [[nodiscard]] std::optional<ConnectionSecrets> find(std::span<const std::uint8_t> random) const;
   [[nodiscard]] const Counts& counts() const { return counts_; }
-  [[nodiscard]] std::size_t connections() const { return secrets_.size(); }
+  [[nodiscard]] std::size_t connections() const { return entries_.size(); }
 
  private:
-  struct RandomHash {
-    std::size_t operator()(const Random& random) const;
+  // Which secret of secrets32_ (even) or secrets48_ (odd): twice its index, plus 2. 0: none.
+  using SecretReference = std::uint32_t;
+  struct Entry {
+    Random random{};
+    std::array<SecretReference, secret_kind_count> secrets{};
   };
 
   void take_line(std::string_view line);
+  Entry& entry_of(const Random& random);
+  void grow_table();
+  [[nodiscard]] std::size_t slot_of(const Random& random) const;
+  [[nodiscard]] std::span<const std::uint8_t> bytes_of(SecretReference reference) const;
 
-  std::unordered_map<Random, ConnectionSecrets, RandomHash> secrets_;
-  std::string partial_;         // a line that goes on in the next piece
-  bool skipping_line_ = false;  // a line beyond any length that has a meaning
+  // Deques: what was found stays where it is.
+  std::deque<Entry> entries_;
+  std::deque<std::array<std::uint8_t, 32>> secrets32_;
+  std::deque<std::array<std::uint8_t, 48>> secrets48_;
+  std::vector<std::uint32_t> table_;  // open addressing by random: 1 + the entry's index, or 0; a power of two in size
+  std::size_t newest_ = 0;            // the entry of the line before: a connection's lines stand together
+  std::string partial_;               // a line that goes on in the next piece
+  bool skipping_line_ = false;        // a line beyond any length that has a meaning
   Counts counts_;
 };
 

@@ -4,20 +4,13 @@
 #include <array>
 #include <utility>
 
-#include "ossl/hkdf.h"
-
 namespace tlstrata::tls {
 namespace {
 
-constexpr std::uint16_t tls12 = 0x0303;
 constexpr std::uint16_t tls13 = 0x0304;
 constexpr std::uint16_t first_draft_with_final_keys =
     0x7F14;                                   // draft-20: labels and layout of the key schedule as in the RFC
 constexpr std::uint16_t last_draft = 0x7F1C;  // draft-28
-
-constexpr std::array traffic_secrets{SecretKind::client_handshake_traffic, SecretKind::server_handshake_traffic,
-                                     SecretKind::client_traffic, SecretKind::server_traffic};
-static_assert(traffic_secrets.size() == most_traffic_secrets);
 
 // Wrong keys are given up after so many records in a row; rejected early data may be long.
 constexpr std::uint32_t most_failures = 32;
@@ -40,6 +33,7 @@ void Session::Direction::reset(Role role) {
   lost_told = false;
   failures = 0;
   needless = 0;
+  skipped_handshake = false;
   messages_encrypted = false;
 }
 
@@ -54,7 +48,7 @@ void Session::reset() {
   server_random_ = {};
   version_ = 0;
   suite_.reset();
-  secrets_ = nullptr;
+  secrets_.reset();
   traffic_keys_ = {};
   encrypted_extensions_.reset();
   retried_ = false;
@@ -139,7 +133,8 @@ bool Session::must_wait(Role role, std::uint8_t next_type) const {
     // A ChangeCipherSpec means something else in TLS 1.2; behind a HelloRetryRequest it is TLS 1.3's.
     return !(retried_ && (is_change || offers_early_data_));
   }
-  return is_protected_type && is_tls13() && offers_early_data_ && has_keys_ && !encrypted_extensions_;
+  const bool will_tell = peer.epoch == Epoch::handshake && peer.protection.has_key();
+  return is_protected_type && is_tls13() && offers_early_data_ && will_tell && !encrypted_extensions_;
 }
 
 bool Session::advance(Role role, Item& item) {
@@ -291,7 +286,8 @@ bool Session::take_protected(Role role, const Record& record, Item& item) {
   if (!plaintext) {
     const bool rejected_early = role == Role::client && offers_early_data_ && direction.epoch == Epoch::handshake &&
                                 direction.protection.opened() == 0;
-    if (++direction.failures > (rejected_early ? most_early_failures : most_failures)) {
+    const bool may_precede_key = rejected_early || direction.skipped_handshake;
+    if (++direction.failures > (may_precede_key ? most_early_failures : most_failures)) {
       stop_opening(role);
     }
     describe(Item::Kind::opaque, role, record, item);
@@ -300,7 +296,11 @@ bool Session::take_protected(Role role, const Record& record, Item& item) {
     return true;
   }
   direction.failures = 0;
-  return take_plaintext(role, record, *plaintext, item);
+  if (!take_plaintext(role, record, *plaintext, item)) {
+    return false;
+  }
+  item.follows_finished = std::exchange(direction.skipped_handshake, false);
+  return true;
 }
 
 // Content within what is needless, under a key that has proven right: the record's size is enough.
@@ -413,8 +413,7 @@ void Session::take_encrypted_extensions(Item& item, const Message& message) {
   }
   encrypted_extensions_ = std::move(*parsed);
   // Without the early secret the records fail until the first one under the handshake's key.
-  if (encrypted_extensions_->accepts_early_data && secrets_ != nullptr &&
-      secrets_->of(SecretKind::client_early_traffic).present()) {
+  if (encrypted_extensions_->accepts_early_data && secrets_ && secrets_->has(SecretKind::client_early_traffic)) {
     key(Role::client, SecretKind::client_early_traffic, Epoch::early);
   }
 }
@@ -460,95 +459,6 @@ void Session::take_server_hello(Item& item, const Message& message) {
   if (is_tls13()) {
     start_handshake_keys();
   }
-}
-
-void Session::key(Role role, SecretKind kind, Epoch epoch) {
-  Direction& direction = side(role);
-  direction.epoch = epoch;
-  direction.failures = 0;
-  direction.messages.reset();
-  const Secret& secret = secrets_->of(kind);
-  if (!secret.present() || !suite_) {
-    stop_opening(role);
-    return;
-  }
-  const auto found = std::ranges::find(traffic_secrets, kind);
-  const auto keyed =
-      found == traffic_secrets.end()
-          ? direction.protection.rekey(*suite_, secret.bytes())
-          : direction.protection.rekey(*suite_, secret.bytes(),
-                                       traffic_keys_[static_cast<std::size_t>(found - traffic_secrets.begin())]);
-  if (!keyed) {
-    stop_opening(role);
-  }
-}
-
-// No record of this direction will be opened from here on, so none is kept.
-void Session::stop_opening(Role role) {
-  side(role).protection.clear();
-  side(role).records.skip_application_data(true);
-}
-
-void Session::start_handshake_keys() {
-  if (secrets_ == nullptr || !suite_ || !suite_->is_tls13) {
-    stop_opening(Role::client);
-    stop_opening(Role::server);
-    return;
-  }
-  TrafficSecrets secrets;
-  for (std::size_t i = 0; i < secrets.size(); ++i) {
-    secrets[i] = secrets_->of(traffic_secrets[i]).bytes();
-  }
-  derive_traffic_keys(suite_->digest, ossl::key_size(suite_->aead), secrets, traffic_keys_);
-  has_keys_ = secrets_->of(SecretKind::client_traffic).present() && secrets_->of(SecretKind::server_traffic).present();
-  key(Role::server, SecretKind::server_handshake_traffic, Epoch::handshake);
-  key(Role::client, SecretKind::client_handshake_traffic, Epoch::handshake);
-}
-
-void Session::take_finished(Role role) {
-  Direction& direction = side(role);
-  if (direction.finished) {
-    return;
-  }
-  direction.finished = true;
-  if (!is_tls13() || secrets_ == nullptr) {
-    return;
-  }
-  if (role == Role::server) {
-    key(Role::server, SecretKind::server_traffic, Epoch::application);
-  } else {
-    key(Role::client, SecretKind::client_traffic, Epoch::application);
-  }
-}
-
-// RFC 5246 section 6.3: the key block of AEAD suites is client key, server key, client nonce, server nonce.
-void Session::start_tls12_keys() {
-  if (side(Role::client).protection.has_key() || !suite_ || suite_->is_tls13 || secrets_ == nullptr ||
-      version_ != tls12) {
-    return;
-  }
-  const Secret& master = secrets_->of(SecretKind::master_secret);
-  if (!master.present() || !has_client_hello_) {
-    return;
-  }
-  std::array<std::uint8_t, 64> seed{};
-  std::ranges::copy(server_random_, seed.begin());
-  std::ranges::copy(client_random_, seed.begin() + 32);
-  const std::size_t key_size = ossl::key_size(suite_->aead);
-  const std::size_t nonce_size = suite_->aead == ossl::AeadAlgorithm::chacha20_poly1305 ? 12 : 4;
-  std::array<std::uint8_t, 2 * (32 + 12)> block{};
-  const auto bytes = std::span(block).first(2 * (key_size + nonce_size));
-  if (!ossl::tls12_prf(suite_->digest, master.bytes(), "key expansion", seed, bytes)) {
-    return;
-  }
-  for (const Role role : {Role::client, Role::server}) {
-    const auto key_bytes = bytes.subspan(index(role) * key_size, key_size);
-    const auto nonce = bytes.subspan(2 * key_size + index(role) * nonce_size, nonce_size);
-    if (side(role).protection.rekey_from_block(*suite_, key_bytes, nonce)) {
-      side(role).epoch = Epoch::application;
-    }
-  }
-  has_keys_ = side(Role::client).protection.has_key() && side(Role::server).protection.has_key();
 }
 
 }  // namespace tlstrata::tls

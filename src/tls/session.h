@@ -64,6 +64,9 @@ struct Item {
   RecordPosition position;                  // application_data, opaque
   bool is_early = false;
   bool is_encrypted = false;
+  // The direction's first record under the application's key, where the handshake's key is not known: the protected record
+  // before it, which stayed closed, held the Finished.
+  bool follows_finished = false;
   tcp::GapReason lost_reason = tcp::GapReason::none;
   std::span<const std::uint8_t> start;  // not_tls: the stream's bytes from there
 
@@ -112,8 +115,9 @@ class Session {
     bool finished = false;  // its handshake Finished was seen (post-handshake ones don't count)
     bool ended = false;     // nothing more will be read
     bool lost_told = false;
-    std::uint32_t failures = 0;  // records in a row whose tag did not verify
-    std::uint64_t needless = 0;  // as set_needless says
+    std::uint32_t failures = 0;      // records in a row whose tag did not verify
+    std::uint64_t needless = 0;      // as set_needless says
+    bool skipped_handshake = false;  // the handshake's key is not known, the application's is tried on all that comes
     bool messages_encrypted = false;
   };
 
@@ -157,7 +161,7 @@ class Session {
   Random server_random_{};
   std::uint16_t version_ = 0;  // of a HelloRetryRequest too
   std::optional<SuiteParameters> suite_;
-  const ConnectionSecrets* secrets_ = nullptr;
+  std::optional<ConnectionSecrets> secrets_;
   TrafficKeys traffic_keys_;  // of `secrets_`, from client_handshake_traffic on
   std::optional<EncryptedExtensions> encrypted_extensions_;
   bool retried_ = false;

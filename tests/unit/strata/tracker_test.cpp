@@ -5,43 +5,10 @@
 #include <numeric>
 
 #include "unit/http/http2_frames.h"
-#include "unit/strata/conversation.h"
-#include "unit/tls/scribe.h"
+#include "unit/strata/transactions.h"
 
 namespace tlstrata::strata::test {
 namespace {
-
-using tcp::test::Writer;
-using tls::test::change_cipher_spec;
-using tls::test::Handshake;
-using tls::test::key_log_of;
-using tls::test::message;
-using tls::test::operator<<;
-using tls::test::pattern;
-using tls::test::text_bytes;
-
-const std::string get = "GET / HTTP/1.1\r\nHost: example.test\r\n\r\n";
-const std::string ok = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
-
-// Packets: 1 SYN, 2 SYN-ACK, 3 ACK, 4 ClientHello, 5 server's flight, 6 Finished, 7 request, 8 response, 9 and 10 FIN.
-Conversation whole(Handshake& peer) {
-  Conversation talk;
-  talk.open().client(peer.client_hello()).server(peer.server_flight()).client(peer.client_finished());
-  talk.client(peer.client.data(get)).server(peer.server.data(ok)).close();
-  return talk;
-}
-
-Transaction only_row(const std::vector<Frame>& frames, const tls::KeyLog& keys) {
-  const auto rows = rows_of(frames, keys);
-  EXPECT_EQ(rows.size(), 1U);
-  return rows.empty() ? Transaction{} : rows.front();
-}
-
-Transaction only_row(const Conversation& talk, const tls::KeyLog& keys) {
-  return only_row(talk.frames(), keys);
-}
-
-constexpr Nanos step = Conversation::step;
 
 TEST(Tracker, AWholeTransactionToTheNanosecond) {
   Handshake peer;
@@ -59,112 +26,6 @@ TEST(Tracker, AWholeTransactionToTheNanosecond) {
   EXPECT_EQ(row.request_ns, time_of(7));
   EXPECT_EQ(row.method, "GET");
   EXPECT_EQ(row.status, 200);
-}
-
-TEST(Tracker, TheConnectionsFacts) {
-  Handshake peer(0x1302);
-  peer.hello.groups = {0x1A1A, 0x11EC, 0x001D};
-  peer.hello.key_shares = {{std::uint16_t{0x1A1A}, std::uint16_t{1}},
-                           {std::uint16_t{0x11EC}, std::uint16_t{1216}},
-                           {std::uint16_t{0x001D}, std::uint16_t{32}}};
-  peer.server_hello.group = std::uint16_t{0x11EC};
-  peer.hello.server_name = "a.example";
-  const std::size_t hello_bytes = peer.client_hello().size();
-  const std::size_t server_hello_bytes = peer.server_hello_record().size();
-  const Bytes messages = peer.server_messages();
-  const Transaction row = only_row(whole(peer), key_log_of(peer.key_log()));
-  const Connection& connection = row.connection;
-  EXPECT_EQ(connection.client, endpoint("10.0.0.1:50000"));
-  EXPECT_EQ(connection.server, endpoint("10.0.0.2:443"));
-  EXPECT_EQ(connection.tls_version, 0x0304);
-  EXPECT_EQ(connection.cipher_suite, 0x1302);
-  EXPECT_EQ(connection.group, 0x11EC);
-  EXPECT_EQ(connection.key_shares, (std::vector<std::uint16_t>{0x11EC, 0x001D})) << "GREASE is left out";
-  EXPECT_EQ(connection.offered_groups, (std::vector<std::uint16_t>{0x11EC, 0x001D}));
-  EXPECT_EQ(connection.server_name, "a.example");
-  EXPECT_EQ(connection.alpn, "http/1.1");
-  EXPECT_FALSE(connection.hrr);
-  EXPECT_FALSE(connection.resumed);
-  EXPECT_FALSE(connection.early_data);
-  EXPECT_EQ(connection.client_hello_bytes, hello_bytes);
-  const std::size_t flight = server_hello_bytes + 6 + 5 + messages.size() + 1 + 16;
-  EXPECT_EQ(connection.server_flight_bytes, flight) << "ServerHello, ChangeCipherSpec, one sealed record";
-  EXPECT_EQ(connection.server_handshake_bytes, flight);
-  EXPECT_EQ(connection.client_handshake_bytes, hello_bytes + 6 + 5 + 4 + 48 + 1 + 16);
-  EXPECT_EQ(connection.traffic[0].packets, 6U) << "the client's: SYN, ACK, hello, Finished, request, FIN";
-  EXPECT_EQ(connection.traffic[1].packets, 4U);
-}
-
-TEST(Tracker, SharesCertificatesTicketsAndKeyUpdates) {
-  Handshake peer;
-  peer.hello.key_shares = {{std::uint16_t{0x1A1A}, std::uint16_t{1}},
-                           {std::uint16_t{0x11EC}, std::uint16_t{1216}},
-                           {std::uint16_t{0x001D}, std::uint16_t{32}}};
-  const tls::KeyLog keys = key_log_of(peer.key_log());
-  Conversation talk;
-  talk.open().client(peer.client_hello());
-  // Two certificates, of which one with extensions, and a client's certificate for the server's request.
-  const Bytes chain =
-      Writer()
-          .u8(0)
-          .vector24(Writer().vector24(pattern(900)).vector16(pattern(30)).vector24(pattern(700)).vector16({}).bytes())
-          .bytes();
-  talk.server(peer.server_hello_record());
-  talk.server(peer.server.seal(tls::ContentType::handshake, tls::test::encrypted_extensions_message("http/1.1", false)
-                                                                << message(tls::HandshakeType::certificate, chain)
-                                                                << peer.finished()));
-  peer.server_application();
-  const Bytes clients =
-      peer.client.seal_message(tls::HandshakeType::certificate,
-                               Writer().u8(0).vector24(Writer().vector24(pattern(100)).vector16({}).bytes()).bytes());
-  const Bytes finished = peer.client_finished();
-  talk.client(clients << finished).client(peer.client.data(get));
-  talk.server(peer.server.seal_message(tls::HandshakeType::new_session_ticket, pattern(180)));
-  talk.server(peer.server.data(ok)).server(peer.server.seal_message(tls::HandshakeType::key_update, Bytes{0}));
-  peer.server.update();
-  talk.server(peer.server.seal(tls::ContentType::alert, Bytes{2, 80})).close();
-  const Connection connection = only_row(talk, keys).connection;
-  EXPECT_EQ(connection.key_shares, (std::vector<std::uint16_t>{0x11EC, 0x001D}));
-  EXPECT_EQ(connection.key_share_bytes, (std::vector<std::uint16_t>{1216, 32}));
-  EXPECT_EQ(connection.certificate_bytes, 1600U);
-  EXPECT_EQ(connection.certificates, 2U);
-  EXPECT_TRUE(connection.client_certificate);
-  EXPECT_EQ(connection.client_finish_bytes, clients.size() + finished.size());
-  EXPECT_EQ(connection.tickets, 1U);
-  EXPECT_EQ(connection.key_updates, 1U);
-  EXPECT_EQ(connection.alert, 80);
-  EXPECT_FALSE(connection.has_ech);
-  EXPECT_FALSE(connection.retry_request_bytes);
-}
-
-TEST(Tracker, WhatWasNotSeenIsAbsent) {
-  Handshake peer;
-  const Connection connection = only_row(whole(peer), tls::KeyLog{}).connection;
-  EXPECT_FALSE(connection.certificate_bytes);
-  EXPECT_FALSE(connection.certificates);
-  EXPECT_FALSE(connection.tickets);
-  EXPECT_FALSE(connection.key_updates);
-  EXPECT_FALSE(connection.alert);
-  EXPECT_TRUE(connection.client_finish_bytes) << "from the sizes";
-  Handshake again;
-  const Connection read = only_row(whole(again), key_log_of(again.key_log())).connection;
-  EXPECT_EQ(read.tickets, 0U);
-  EXPECT_EQ(read.key_updates, 0U);
-  EXPECT_FALSE(read.client_certificate);
-}
-
-TEST(Tracker, TicketsAreNoHandshakeBytesAndNoResponse) {
-  Handshake peer;
-  Conversation talk;
-  const Bytes flight = (talk.open().client(peer.client_hello()), peer.server_flight());
-  talk.server(flight << peer.server.seal_message(tls::HandshakeType::new_session_ticket, pattern(200)));
-  talk.client(peer.client_finished()).client(peer.client.data(get));
-  talk.server(peer.server.seal_message(tls::HandshakeType::new_session_ticket, pattern(200)));
-  talk.server(peer.server.data(ok)).close();
-  const Transaction row = only_row(talk, key_log_of(peer.key_log()));
-  EXPECT_EQ(name(row.outcome), "complete");
-  EXPECT_EQ(row.connection.server_handshake_bytes, flight.size());
-  EXPECT_EQ(row.layer(Layer::app_response), 2 * step) << "the ticket in packet 8 is no response";
 }
 
 TEST(Tracker, ARetransmittedSynIsWaitingThatTheUserFelt) {
@@ -440,34 +301,6 @@ TEST(Tracker, WithoutSynAndHelloThePortTellsTheServer) {
 }
 
 // --- ends
-
-TEST(Tracker, WithoutKeysTheBoundariesAreInferredFromSizes) {
-  for (const unsigned suite : {0x1301U, 0x1302U, 0x1303U, 0x1304U, 0x1305U}) {
-    Handshake peer(static_cast<std::uint16_t>(suite));
-    const std::vector<Frame> frames = whole(peer).frames();
-    const Transaction known = only_row(frames, key_log_of(peer.key_log()));
-    const Transaction inferred = only_row(frames, tls::KeyLog{});
-    EXPECT_EQ(name(inferred.outcome), "complete");
-    EXPECT_EQ(inferred.boundary, Boundary::inferred);
-    EXPECT_EQ(inferred.layers, known.layers);
-    EXPECT_EQ(inferred.handshake_parts, known.handshake_parts);
-    EXPECT_EQ(inferred.total_ns, known.total_ns);
-    EXPECT_EQ(inferred.connection.client_handshake_bytes, known.connection.client_handshake_bytes);
-    EXPECT_EQ(inferred.connection.server_flight_bytes, known.connection.server_flight_bytes);
-    EXPECT_TRUE(inferred.method.empty()) << "what was said stays unknown";
-    EXPECT_FALSE(inferred.status);
-  }
-}
-
-TEST(Tracker, AHandshakeAloneWithoutKeysHasNoRequest) {
-  Handshake peer;
-  Conversation talk;
-  talk.open().client(peer.client_hello()).server(peer.server_flight()).client(peer.client_finished());
-  talk.client(peer.client.seal(tls::ContentType::alert, Bytes{1, 0})).close();
-  const Transaction row = only_row(talk, tls::KeyLog{});
-  EXPECT_EQ(name(row.outcome), "no_request");
-  EXPECT_EQ(row.boundary, Boundary::inferred);
-}
 
 TEST(Tracker, AlertsResetsAndSilence) {
   const auto after_hello = [](auto then) {
