@@ -55,6 +55,7 @@ void Session::reset() {
   has_keys_ = false;
   finishing_ = false;
   mid_connection_ = false;
+  messages_fed_ = false;
 }
 
 void Session::chunk(Role role, std::span<const std::uint8_t> bytes, std::uint64_t offset, Stamp first, Stamp in_order) {
@@ -73,9 +74,13 @@ void Session::gap(Role role, std::uint64_t offset, std::uint64_t length, tcp::Ga
 
 // Alternates until neither direction can go on: what one learns may let the other continue.
 Result<std::optional<Item>> Session::next() {
+  if (!messages_fed_ && side(Role::client).idle() && side(Role::server).idle()) {
+    settle();
+    return std::optional<Item>{};
+  }
   Result<std::optional<Item>> result(std::in_place, std::in_place);
   Item& item = **result;
-  if (finish_borrowed(item)) {
+  if (messages_fed_ && finish_borrowed(item)) {
     return result;
   }
   bool progress = true;
@@ -92,11 +97,16 @@ Result<std::optional<Item>> Session::next() {
       progress = progress || side(role).records.records() != before;
     }
   }
+  settle();
+  result->reset();
+  return result;
+}
+
+// The fed bytes may go now.
+void Session::settle() {
   for (Direction& direction : directions_) {
     direction.records.settle();
   }
-  result->reset();
-  return result;
 }
 
 // Messages of the record that was opened last come first: the next record, of either direction, takes its place.
@@ -108,6 +118,7 @@ bool Session::finish_borrowed(Item& item) {
     }
     direction.messages.settle();
   }
+  messages_fed_ = false;
   return false;
 }
 
@@ -246,6 +257,7 @@ bool Session::take_record(Role role, const Record& record, Item& item) {
       return true;
     case ContentType::handshake:
       direction.messages_encrypted = false;
+      messages_fed_ = true;
       direction.messages.feed(record.body, record.position, RecordReader::header_size, false);
       return false;
     default:
@@ -344,6 +356,7 @@ bool Session::take_plaintext(Role role, const Record& record, const Plaintext& p
   switch (plaintext.type) {
     case ContentType::handshake:
       direction.messages_encrypted = true;
+      messages_fed_ = true;
       direction.messages.feed(plaintext.bytes, record.position, plaintext.record_offset, true);
       return next_message(role, item);
     case ContentType::alert:

@@ -126,6 +126,7 @@ class Session {
   [[nodiscard]] const Direction& side(Role role) const { return directions_[index(role)]; }
   [[nodiscard]] bool must_wait(Role role, std::uint8_t next_type) const;
   bool finish_borrowed(Item& item);
+  void settle();
   bool advance(Role role, Item& item);
   bool next_message(Role role, Item& item);
   bool take_record(Role role, const Record& record, Item& item);
@@ -167,6 +168,7 @@ class Session {
   bool retried_ = false;
   bool has_keys_ = false;
   bool finishing_ = false;
+  bool messages_fed_ = false;    // a record's content was given to a MessageReader and may still be borrowed
   bool mid_connection_ = false;  // starts with protected records: no handshake to learn from
 };
 
