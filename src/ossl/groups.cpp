@@ -67,11 +67,9 @@ std::vector<LibraryGroup> library_groups() {
 std::span<const LibraryGroup> supported_groups() {
   static const std::vector<LibraryGroup> groups = [] {
     std::vector<LibraryGroup> all = library_groups();
-    if (find_provider()) {
-      std::ranges::copy_if(provider_groups(), std::back_inserter(all), [&](const LibraryGroup& own) {
-        return std::ranges::find(all, own.code, &LibraryGroup::code) == all.end();
-      });
-    }
+    std::ranges::copy_if(provider_groups(), std::back_inserter(all), [&](const LibraryGroup& own) {
+      return std::ranges::find(all, own.code, &LibraryGroup::code) == all.end();
+    });
     return all;
   }();
   return groups;

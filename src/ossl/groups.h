@@ -21,8 +21,8 @@ struct LibraryGroup {
 // Those of the default provider and of all providers that are loaded now, by the library's configuration or by us.
 std::vector<LibraryGroup> library_groups();
 
-// Those that the library had at the first call, and those of our own provider where its module is there: it is loaded
-// when a context asks for such a group (ossl/provider.h).
+// Those that the library had at the first call, and those of our own provider, which is loaded when a context asks for
+// one of them (ossl/provider.h).
 std::span<const LibraryGroup> supported_groups();
 
 // The most key shares that a client of this library sends.
