@@ -51,8 +51,8 @@ Group x25519_mlkem512() {
   (void)set_name(group.name, "X25519MLKEM512");
   (void)set_name(group.alias, "x25519_mlkem512");
   group.code = 0x2FB6;
-  group.kem = &kems[0];
-  group.classical = &classicals[0];
+  group.kem = &kems.front();
+  group.classical = &classicals.front();
   group.order = Order::mlkem_first;
   group.security_bits = 128;
   return group;

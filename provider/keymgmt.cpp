@@ -29,7 +29,7 @@ struct Generation {
 
 // A private key on its way out.
 struct SecretBytes {
-  std::array<std::uint8_t, most_private_bytes> bytes;
+  std::array<std::uint8_t, most_private_bytes> bytes = {};
 
   SecretBytes() = default;
   SecretBytes(const SecretBytes&) = delete;
@@ -234,12 +234,11 @@ int export_key(void* data, int selection, OSSL_CALLBACK* callback, void* argumen
   if ((selection & OSSL_KEYMGMT_SELECT_KEYPAIR) == 0 || key.material() == Material::none) {
     return refuse(PROV_R_MISSING_KEY);
   }
-  std::array<std::uint8_t, most_public_bytes> public_bytes;
-  SecretBytes private_bytes;
+  std::array<std::uint8_t, most_public_bytes> public_bytes = {};
+  SecretBytes private_bytes = {};
   const std::span shown = std::span(public_bytes).first(key.group().public_bytes());
   const std::span hidden = std::span(private_bytes.bytes).first(key.group().private_bytes());
-  std::array<OSSL_PARAM, 3> params;
-  params.fill(OSSL_PARAM_construct_end());
+  std::array params{OSSL_PARAM_construct_end(), OSSL_PARAM_construct_end(), OSSL_PARAM_construct_end()};
   std::size_t count = 0;
   if ((selection & OSSL_KEYMGMT_SELECT_PUBLIC_KEY) != 0) {
     if (!key.write_public(shown)) {

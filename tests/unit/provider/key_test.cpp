@@ -9,6 +9,7 @@ namespace tlstrata::provider {
 namespace {
 
 using ossl::from_hex;
+using testing::HasSubstr;
 
 constexpr const char* group = "X25519MLKEM512";
 constexpr std::size_t kem_public = 800;
@@ -167,14 +168,18 @@ TEST_F(HybridKeyTest, WrongLengthsAreRefused) {
   for (const std::size_t size : {0U, 1U, 31U, 32U, 768U, 800U, 831U, 833U, 1216U, 65535U}) {
     Bytes wrong = share;
     wrong.resize(size);
+    ERR_clear_error();
     EXPECT_EQ(library.from_share(group, wrong), nullptr) << size;
+    EXPECT_THAT(errors(), HasSubstr(size == 0 ? "" : "invalid key length")) << size;
     EXPECT_EQ(library.import(group, wrong), nullptr) << size;
     EXPECT_EQ(library.import(group, share, wrong + Bytes(1)), nullptr) << size;
   }
   for (const std::size_t size : {0U, 32U, 767U, 768U, 799U, 801U, 832U, 65535U}) {
     Bytes wrong = sent->ciphertext;
     wrong.resize(size);
+    ERR_clear_error();
     EXPECT_EQ(library.decapsulate(key.get(), wrong), std::nullopt) << size;
+    EXPECT_THAT(errors(), HasSubstr(size == 0 ? "" : "wrong ciphertext size")) << size;
   }
 }
 
