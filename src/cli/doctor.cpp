@@ -16,6 +16,7 @@
 #include "lab/machine_state.h"
 #include "lab/servers.h"
 #include "ossl/groups.h"
+#include "ossl/provider.h"
 #include "ossl/version.h"
 #include "report/json.h"
 
@@ -44,8 +45,11 @@ lab::NginxSearch nginx_search() {
 
 lab::Finding openssl_finding() {
   std::vector<std::string> groups;
+  const bool has_provider = ossl::find_provider().has_value();
   for (const ossl::LibraryGroup& group : ossl::supported_groups()) {
-    groups.push_back(group_name(group.code));
+    if (has_provider || !ossl::needs_provider(group.code)) {
+      groups.push_back(group_name(group.code));
+    }
   }
   return lab::judge_openssl(ossl::library_version(), groups);
 }

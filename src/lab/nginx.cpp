@@ -249,6 +249,7 @@ Checked<Nginx> Nginx::start(const Bed& bed, Host host, NginxOptions options) {
   }
   testbed::SpawnOptions spawn;
   spawn.environment = environment_of(options.openssl_library);
+  spawn.environment.insert(spawn.environment.end(), options.environment.begin(), options.environment.end());
   spawn.working_directory = options.folder;
   spawn.log = options.folder / error_log_name;
   Checked<testbed::Process> process = bed.spawn(

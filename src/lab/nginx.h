@@ -28,6 +28,7 @@ namespace tlstrata::lab {
 struct NginxOptions {
   std::filesystem::path program;          // see find_nginx()
   std::filesystem::path openssl_library;  // folder with libssl.so.3 that nginx is made to load; empty: the system's
+  std::vector<std::string> environment;   // "NAME=value" beside that, see provider_environment()
   std::filesystem::path folder;           // private to this nginx; created if it is missing
   std::string address;                    // where it listens, "10.203.1.1"
   std::uint16_t port = 443;

@@ -7,6 +7,8 @@
 #include <optional>
 #include <utility>
 
+#include "lab/provider_environment.h"
+
 namespace tlstrata::lab {
 namespace {
 
@@ -101,6 +103,11 @@ Checked<Servers> Servers::start(const testbed::Bed& bed, const Spec& spec, const
   nginx_options.key = certificates->key;
   nginx_options.groups = all_groups(spec);
   nginx_options.origin = origin_address;
+  Checked<std::vector<std::string>> environment = provider_environment(nginx_options.groups, options.work);
+  if (!environment) {
+    return std::unexpected(environment.error());
+  }
+  nginx_options.environment = std::move(*environment);
   nginx_options.workers = static_cast<int>(spec.proxy_workers);
   Checked<Nginx> nginx = Nginx::start(bed, Host::proxy, nginx_options);
   if (!nginx) {
@@ -112,6 +119,7 @@ Checked<Servers> Servers::start(const testbed::Bed& bed, const Spec& spec, const
   servers.commands_ = {{"origin", origin_command},
                        {"proxy_program", program->string()},
                        {"proxy_openssl", servers.nginx_.identity().running_with},
+                       {"proxy_environment", nginx_options.environment},
                        {"proxy_configuration", nginx_configuration(nginx_options)}};
   return servers;
 }

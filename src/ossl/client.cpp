@@ -13,6 +13,7 @@
 #include "ossl/error.h"
 #include "ossl/groups.h"
 #include "ossl/handle.h"
+#include "ossl/provider.h"
 
 namespace tlstrata::ossl {
 namespace {
@@ -58,6 +59,9 @@ int ClientContext::key_log_error() const {
 }
 
 Checked<ClientContext> ClientContext::create(const ClientSettings& settings) {
+  if (auto provided = provide_groups(settings.groups); !provided) {
+    return std::unexpected(provided.error());
+  }
   auto state = std::make_unique<State>();
   state->host = settings.host;
   state->host_is_address = settings.host_is_address;
@@ -194,6 +198,11 @@ void ClientConnection::send_close_notify() {
 }
 
 std::uint16_t ClientConnection::group() const {
+  // Only groups with a number in the library's own registry of objects come as that; all others as their code points.
+  const long group = SSL_ctrl(ssl_.get(), SSL_CTRL_GET_NEGOTIATED_GROUP, 0, nullptr);
+  if ((group & TLSEXT_nid_unknown) != 0) {
+    return static_cast<std::uint16_t>(group & 0xFFFF);
+  }
   const char* const name = SSL_get0_group_name(ssl_.get());
   const auto code = name != nullptr ? group_code_point(name) : std::nullopt;
   return code.value_or(0);

@@ -1,13 +1,17 @@
 #include "ossl/groups.h"
 
+#include <openssl/core_names.h>
 #include <openssl/err.h>
+#include <openssl/params.h>
+#include <openssl/provider.h>
 #include <openssl/ssl.h>
 
 #include <algorithm>
+#include <iterator>
 #include <vector>
 
-#include "base/iana.h"
 #include "ossl/handle.h"
+#include "ossl/provider.h"
 
 namespace tlstrata::ossl {
 namespace {
@@ -19,28 +23,55 @@ void free_names(STACK_OF(OPENSSL_CSTRING) * names) {
 }
 using Names = Handle<STACK_OF(OPENSSL_CSTRING), free_names>;
 
-std::vector<LibraryGroup> ask_library() {
+int add_group(const OSSL_PARAM params[], void* groups) {
+  const char* name = nullptr;
+  unsigned code = 0;
+  const OSSL_PARAM* const named = OSSL_PARAM_locate_const(params, OSSL_CAPABILITY_TLS_GROUP_NAME);
+  const OSSL_PARAM* const coded = OSSL_PARAM_locate_const(params, OSSL_CAPABILITY_TLS_GROUP_ID);
+  if (named != nullptr && coded != nullptr && OSSL_PARAM_get_utf8_string_ptr(named, &name) == 1 &&
+      OSSL_PARAM_get_uint(coded, &code) == 1 && code <= UINT16_MAX) {
+    static_cast<std::vector<LibraryGroup>*>(groups)->push_back({static_cast<std::uint16_t>(code), name});
+  }
+  return 1;
+}
+
+int add_groups_of(OSSL_PROVIDER* provider, void* groups) {
+  OSSL_PROVIDER_get_capabilities(provider, "TLS-GROUP", add_group, groups);
+  return 1;
+}
+
+}  // namespace
+
+std::vector<LibraryGroup> library_groups() {
+  std::vector<LibraryGroup> announced;
   std::vector<LibraryGroup> groups;
   const Context context(SSL_CTX_new(TLS_client_method()));
   const Names names(sk_OPENSSL_CSTRING_new_null());
   if (!context || !names || SSL_CTX_set_min_proto_version(context.get(), TLS1_3_VERSION) != 1 ||
-      SSL_CTX_get0_implemented_groups(context.get(), 0, names.get()) != 1) {
+      SSL_CTX_get0_implemented_groups(context.get(), 0, names.get()) != 1 ||
+      OSSL_PROVIDER_do_all(nullptr, add_groups_of, &announced) != 1) {
     ERR_clear_error();
     return groups;
   }
   for (int i = 0; i < sk_OPENSSL_CSTRING_num(names.get()); ++i) {
+    // The library says which it can use; what their code points are only their providers say.
     const std::string name = sk_OPENSSL_CSTRING_value(names.get(), i);
-    if (const auto code = group_code_point(name)) {
-      groups.push_back({*code, name});
+    const auto group = std::ranges::find(announced, name, &LibraryGroup::library_name);
+    if (group != announced.end()) {
+      groups.push_back(*group);
     }
   }
   return groups;
 }
 
-}  // namespace
-
 std::span<const LibraryGroup> supported_groups() {
-  static const std::vector<LibraryGroup> groups = ask_library();
+  static const std::vector<LibraryGroup> groups = [] {
+    std::vector<LibraryGroup> all = library_groups();
+    std::ranges::copy_if(provider_groups(), std::back_inserter(all), [&](const LibraryGroup& own) {
+      return std::ranges::find(all, own.code, &LibraryGroup::code) == all.end();
+    });
+    return all;
+  }();
   return groups;
 }
 

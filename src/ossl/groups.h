@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace tlstrata::ossl {
 
@@ -17,7 +18,11 @@ struct LibraryGroup {
   std::string library_name;  // as the library's group lists take it; a provider's own spelling
 };
 
-// Those of the default provider and of all providers that the library's configuration loads.
+// Those of the default provider and of all providers that are loaded now, by the library's configuration or by us.
+std::vector<LibraryGroup> library_groups();
+
+// Those that the library had at the first call, and those of our own provider, which is loaded when a context asks for
+// one of them (ossl/provider.h).
 std::span<const LibraryGroup> supported_groups();
 
 // The most key shares that a client of this library sends.

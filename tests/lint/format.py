@@ -12,7 +12,7 @@ PROGRAM = "clang-format-19"
 
 
 def sources(source):
-    return lint.files(source, "src", "tests", "fuzz", "perf", suffixes=lint.CPP)
+    return lint.files(source, "src", "provider", "tests", "fuzz", "perf", suffixes=lint.CPP)
 
 
 def check(source):

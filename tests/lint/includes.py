@@ -3,7 +3,7 @@
 
 Checks that the table itself has no cycle (a layer uses only rows above it), that every folder of src/ is in it, that our own
 headers and those of outside libraries are included only where the table says so, and that each file keeps to its
-folder's namespace.
+folder's namespace. provider/ includes OpenSSL and itself.
 """
 import re
 from pathlib import Path
@@ -11,6 +11,8 @@ from pathlib import Path
 import lint
 
 TABLE = Path("cmake/layers.cmake")
+# Beside src/, and no layer: docs/adr/0012-provider.md.
+PROVIDER = "provider"
 
 # Which library of the table a system header belongs to. <openssl/...> is thereby src/ossl's alone.
 LIBRARY_OF_HEADER = {
@@ -74,16 +76,39 @@ def check_include(source, layer, table, include):
     return None
 
 
+INCLUDE = re.compile(r'\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
+
+
+def check_provider(source):
+    """The provider is loaded into other people's programs: OpenSSL's headers, its own and the language's are all it gets."""
+    findings = []
+    others = [pattern for pattern, library in LIBRARY_OF_HEADER.items() if library != "OpenSSL::SSL"]
+    for path in lint.files(source, PROVIDER, suffixes=lint.CPP):
+        where = path.relative_to(source)
+        for number, line in enumerate(lint.code_of(path.read_text()), 1):
+            included = INCLUDE.match(line)
+            if included and included[1] and not (source / included[1]).is_relative_to(source / PROVIDER):
+                findings.append(f'{where}:{number}: {PROVIDER} must not include "{included[1]}": it stands alone')
+            elif included and included[1] and not (source / included[1]).is_file():
+                findings.append(f'{where}:{number}: "{included[1]}" is not there: write the path from the checkout')
+            elif included and included[2] and any(re.match(pattern, included[2]) for pattern in [*others, "fmt/"]):
+                findings.append(f"{where}:{number}: {PROVIDER} must not include <{included[2]}>: it links libcrypto alone")
+            space = re.match(r"\s*namespace\s+(tlstrata[\w:]*)", line)
+            if space and space[1] != f"tlstrata::{PROVIDER}":
+                findings.append(f"{where}:{number}: namespace {space[1]} in a folder of namespace tlstrata::{PROVIDER}")
+    return findings
+
+
 def check(source):
     table = read_table(source)
-    findings = check_table(source, table)
+    findings = check_table(source, table) + check_provider(source)
     for layer in table:
         namespace = "tlstrata" if layer == "base" else f"tlstrata::{layer}"
         for path in lint.files(source, f"src/{layer}", suffixes=lint.CPP):
             where = path.relative_to(source)
             lines = lint.code_of(path.read_text())
             for number, line in enumerate(lines, 1):
-                match = re.match(r'\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)', line)
+                match = INCLUDE.match(line)
                 if match:
                     wrong = check_include(source, layer, table, (match[1] is not None, match[1] or match[2]))
                     if wrong:

@@ -18,6 +18,8 @@ CLEAN = {
     "src/tcp/stream.cpp": '#include "tcp/stream.h"\n\nnamespace tlstrata::tcp {\n\n'
     "const char* words = \"printf( throw getenv\";\nint count = 1'000;\n\n}  // namespace tlstrata::tcp\n",
     "src/tls/record.h": "// Records of TLS 1.3.\n#pragma once\n",
+    "provider/key.h": '// Keys of groups.\n#pragma once\n\n#include <openssl/evp.h>\n\nnamespace tlstrata::provider {}  // namespace '
+    "tlstrata::provider\n",
     "tools/good.sh": "#!/bin/sh\nset -eu\necho \"$1\"\n",
     "docs/note.md": "See [the map](../HACKING.md).\n",
 }
@@ -29,6 +31,13 @@ PLANTED = [
     (includes, "src/tcp/stream.cpp", "#include <pcap.h>\n", "does not give it PkgConfig::pcap"),
     (includes, "src/tcp/stream.cpp", '#include "stream.h"\n', "src/tcp must not include"),
     (includes, "src/tcp/stream.cpp", "namespace tlstrata::tls {}\n", "in a folder of namespace tlstrata::tcp"),
+    (includes, "provider/key.h", '#include "base/result.h"\n', "it stands alone"),
+    (includes, "provider/key.h", '#include "provider/none.h"\n', "write the path from the checkout"),
+    (includes, "provider/key.h", "#include <fmt/format.h>\n", "it links libcrypto alone"),
+    (includes, "provider/key.h", "namespace tlstrata::ossl {}\n", "in a folder of namespace tlstrata::provider"),
+    (style, "provider/key.h", "auto* p = reinterpret_cast<const int*>(words);\n", "reinterpret_cast outside of dispatch.h"),
+    (style, "provider/key.h", "void f() { throw 1; }\n", "exceptions in the provider"),
+    (style, "provider/key.h", 'auto* home = std::getenv("HOME");\n', "a library that reads the environment"),
     (includes, "src/extra/x.h", "// A folder of no layer.\n#pragma once\n", "src/extra is not in the table"),
     (includes, "cmake/layers.cmake", "tlstrata_layer(low USES high)\ntlstrata_layer(high)\n", "does not stand above it"),
     (style, "src/tcp/bare.h", "#pragma once\n", "a header opens with what it is for"),

@@ -16,6 +16,12 @@ PIPELINE_RULES = {
     r"\bthrow\b": "throw in the pipeline; return an Error",
     r"\bcatch\s*\(": "catch in the pipeline; nothing there throws",
 }
+# Its callers are C, its input is a peer's. One header casts functions, as the interface to OpenSSL's core wants them.
+FUNCTION_CASTS = "dispatch.h"
+PROVIDER_RULES = {
+    r"\breinterpret_cast\b": "reinterpret_cast outside of dispatch.h; use spans",
+    r"\bthrow\b|\bcatch\s*\(|\btry\b": "exceptions in the provider; it is compiled without them",
+}
 LIBRARY_RULES = {
     r"(?<![\w:>.])(?:std::)?(?:printf|puts|putchar|perror|vprintf|fprintf|fputs)\s*\(": "a library that prints",
     r"\bfmt::print(?:ln)?\b|\bstd::(?:cout|cerr|clog)\b": "a library that prints",
@@ -47,6 +53,8 @@ def check_code(where, layer, lines):
     rules = {}
     if layer in PIPELINE:
         rules |= PIPELINE_RULES
+    if layer == includes.PROVIDER and where.name != FUNCTION_CASTS:
+        rules |= PROVIDER_RULES
     if layer not in NOT_LIBRARIES:
         rules |= LIBRARY_RULES
     return [
@@ -60,7 +68,7 @@ def check_code(where, layer, lines):
 def check_any_file(where, text):
     findings = []
     for number, line in enumerate(text.split("\n"), 1):
-        if PROMISES.search(line) and where.parts[0] in ("src", "tests", "fuzz", "perf", "tools"):
+        if PROMISES.search(line) and where.parts[0] in ("src", "provider", "tests", "fuzz", "perf", "tools"):
             findings.append(f"{where}:{number}: a promise or a skipped test; do it, or file it")
         if HOSTS.search(line):
             findings.append(f"{where}:{number}: the host name of a package registry; take it from the machine's set-up")
@@ -71,8 +79,9 @@ def check_any_file(where, text):
 
 def check(source):
     findings = []
-    for layer in includes.read_table(source):
-        for path in lint.files(source, f"src/{layer}", suffixes=lint.CPP):
+    folders = {layer: f"src/{layer}" for layer in includes.read_table(source)} | {includes.PROVIDER: includes.PROVIDER}
+    for layer, folder in folders.items():
+        for path in lint.files(source, folder, suffixes=lint.CPP):
             where = path.relative_to(source)
             text = path.read_text()
             if path.suffix == ".h":
@@ -80,7 +89,7 @@ def check(source):
             findings += check_code(where, layer, lint.code_of(text))
             if path.stem != path.stem.lower() or "-" in path.stem:
                 findings.append(f"{where}:1: file names are snake_case")
-    for path in lint.files(source, "src", "fuzz", "tests", "tools", suffixes=lint.CPP | {".py", ".sh"}):
+    for path in lint.files(source, "src", "provider", "fuzz", "tests", "tools", suffixes=lint.CPP | {".py", ".sh"}):
         length = path.read_text().count("\n")
         if length > MOST_LINES:
             findings.append(f"{path.relative_to(source)}:{length}: more than {MOST_LINES} lines; which concept is missing?")
