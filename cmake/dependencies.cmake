@@ -10,7 +10,11 @@ find_package(OpenSSL 3.5 REQUIRED)
 
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
-pkg_check_modules(pcap REQUIRED IMPORTED_TARGET libpcap)
+# Its header only: the library is loaded when it is needed (src/capture/pcap_library.h).
+pkg_check_modules(pcap REQUIRED libpcap)
+add_library(pcap_header INTERFACE)
+target_include_directories(pcap_header SYSTEM INTERFACE ${pcap_INCLUDE_DIRS})
+target_link_libraries(pcap_header INTERFACE ${CMAKE_DL_LIBS})
 find_package(fmt REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(nlohmann_json REQUIRED)

@@ -8,7 +8,7 @@
 tlstrata_layer(base      LIBRARIES fmt::fmt)
 tlstrata_layer(ossl      USES base LIBRARIES OpenSSL::SSL OpenSSL::Crypto)
 tlstrata_layer(io        USES base LIBRARIES Threads::Threads)
-tlstrata_layer(capture   USES base io LIBRARIES PkgConfig::pcap ZLIB::ZLIB PkgConfig::zstd Threads::Threads)
+tlstrata_layer(capture   USES base io LIBRARIES pcap_header ZLIB::ZLIB PkgConfig::zstd Threads::Threads)
 tlstrata_layer(tcp       USES base capture)
 tlstrata_layer(tls       USES base ossl tcp)
 tlstrata_layer(http      USES base tcp tls LIBRARIES PkgConfig::nghttp2)

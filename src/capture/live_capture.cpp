@@ -1,6 +1,5 @@
 #include "capture/live_capture.h"
 
-#include <pcap/pcap.h>
 #include <poll.h>
 #include <pthread.h>
 
@@ -11,8 +10,14 @@
 #include <ctime>
 #include <utility>
 
+#include "capture/pcap_library.h"
+
 namespace tlstrata::capture {
 namespace {
+
+const PcapLibrary& pcap() {
+  return PcapLibrary::functions();
+}
 
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
@@ -27,7 +32,7 @@ constexpr Nanos disorder_ns = 20 * nanos_per_millisecond;
 constexpr milliseconds drain_limit{2'000};
 
 struct PcapDeleter {
-  void operator()(pcap_t* handle) const { pcap_close(handle); }
+  void operator()(pcap_t* handle) const { pcap().close(handle); }
 };
 using PcapHandle = std::unique_ptr<pcap_t, PcapDeleter>;
 
@@ -43,7 +48,7 @@ LinkType link_type_of(int dlt) {
 }
 
 Complaint complain_pcap(pcap_t* handle, const char* what, const std::string& interface, const char* remedy) {
-  return Complaint{std::string(what) + ": " + pcap_geterr(handle), interface, remedy};
+  return Complaint{std::string(what) + ": " + pcap().geterr(handle), interface, remedy};
 }
 
 Complaint explain_activation(int status, pcap_t* handle, const std::string& interface) {
@@ -55,8 +60,8 @@ Complaint explain_activation(int status, pcap_t* handle, const std::string& inte
     case PCAP_ERROR_IFACE_NOT_UP:
       return Complaint{"the interface is down", interface, "set it up first: ip link set dev " + interface + " up"};
     default: {
-      const std::string detail = pcap_geterr(handle);
-      return Complaint{std::string("cannot capture: ") + (detail.empty() ? pcap_statustostr(status) : detail),
+      const std::string detail = pcap().geterr(handle);
+      return Complaint{std::string("cannot capture: ") + (detail.empty() ? pcap().statustostr(status) : detail),
                        interface, "see tlstrata doctor"};
     }
   }
@@ -67,12 +72,12 @@ Checked<void> set_filter(pcap_t* handle, const LiveOptions& options) {
     return {};
   }
   bpf_program program{};
-  if (pcap_compile(handle, &program, options.filter.c_str(), 1, PCAP_NETMASK_UNKNOWN) != 0) {
-    return std::unexpected(Complaint{std::string("not a capture filter: ") + pcap_geterr(handle), options.filter,
+  if (pcap().compile(handle, &program, options.filter.c_str(), 1, PCAP_NETMASK_UNKNOWN) != 0) {
+    return std::unexpected(Complaint{std::string("not a capture filter: ") + pcap().geterr(handle), options.filter,
                                      "see man pcap-filter", ExitCode::usage});
   }
-  const int status = pcap_setfilter(handle, &program);
-  pcap_freecode(&program);
+  const int status = pcap().setfilter(handle, &program);
+  pcap().freecode(&program);
   if (status != 0) {
     return std::unexpected(complain_pcap(handle, "cannot set the filter", options.interface, "capture without it"));
   }
@@ -109,33 +114,36 @@ struct LiveCapture::State {
 };
 
 Checked<void> LiveCapture::State::configure() {
+  if (auto library = PcapLibrary::load(); !library) {
+    return library;
+  }
   std::array<char, PCAP_ERRBUF_SIZE> message{};
-  handle.reset(pcap_create(options.interface.c_str(), message.data()));
+  handle.reset(pcap().create(options.interface.c_str(), message.data()));
   if (!handle) {
     return std::unexpected(
         Complaint{std::string("cannot capture: ") + message.data(), options.interface, "see tlstrata doctor"});
   }
-  pcap_t* const pcap = handle.get();
+  pcap_t* const live = handle.get();
   // These fail only on a handle that is active already. Not immediate mode: its ring has frames of fixed size, few of
   // them, and loses bursts.
-  (void)pcap_set_snaplen(pcap, static_cast<int>(options.snap_length));
-  (void)pcap_set_promisc(pcap, 0);
-  (void)pcap_set_timeout(pcap, static_cast<int>(block_age.count()));
-  (void)pcap_set_buffer_size(pcap, static_cast<int>(options.ring_bytes));
-  if (pcap_set_tstamp_precision(pcap, PCAP_TSTAMP_PRECISION_NANO) != 0) {
+  (void)pcap().set_snaplen(live, static_cast<int>(options.snap_length));
+  (void)pcap().set_promisc(live, 0);
+  (void)pcap().set_timeout(live, static_cast<int>(block_age.count()));
+  (void)pcap().set_buffer_size(live, static_cast<int>(options.ring_bytes));
+  if (pcap().set_tstamp_precision(live, PCAP_TSTAMP_PRECISION_NANO) != 0) {
     return std::unexpected(Complaint{"no nanosecond stamps", options.interface, "capture on another interface"});
   }
-  if (const int status = pcap_activate(pcap); status < 0) {
-    return std::unexpected(explain_activation(status, pcap, options.interface));
+  if (const int status = pcap().activate(live); status < 0) {
+    return std::unexpected(explain_activation(status, live, options.interface));
   }
   // libpcap's own waiting may outlast an idle interface's stop(), so the waiting is done here.
-  if (pcap_setnonblock(pcap, 1, message.data()) != 0) {
+  if (pcap().setnonblock(live, 1, message.data()) != 0) {
     return std::unexpected(
         Complaint{std::string("cannot capture: ") + message.data(), options.interface, "see tlstrata doctor"});
   }
-  readable_fd = pcap_get_selectable_fd(pcap);
-  link = link_type_of(pcap_datalink(pcap));
-  return set_filter(pcap, options);
+  readable_fd = pcap().get_selectable_fd(live);
+  link = link_type_of(pcap().datalink(live));
+  return set_filter(live, options);
 }
 
 // The next packet of the ring, without waiting.
@@ -145,7 +153,7 @@ Checked<std::optional<Packet>> LiveCapture::State::take() {
   }
   pcap_pkthdr* header = nullptr;
   const u_char* data = nullptr;
-  const int status = pcap_next_ex(handle.get(), &header, &data);
+  const int status = pcap().next_ex(handle.get(), &header, &data);
   if (status == 0) {
     return std::nullopt;
   }
@@ -218,7 +226,7 @@ void LiveCapture::State::run() {
 
 void LiveCapture::State::read_drop_counters() {
   pcap_stat statistics{};
-  if (pcap_stats(handle.get(), &statistics) == 0) {
+  if (pcap().stats(handle.get(), &statistics) == 0) {
     counts.dropped_by_kernel = statistics.ps_drop;
     counts.dropped_by_interface = statistics.ps_ifdrop;
   } else if (!failure) {

@@ -44,7 +44,7 @@ class MappedFile {
   }
 
  private:
-  static constexpr std::size_t release_step_bytes = 32U << 20U;
+  static constexpr std::size_t release_step_bytes = 8U << 20U;
 
   explicit MappedFile(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
   void release(std::size_t offset);

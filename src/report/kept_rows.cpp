@@ -18,20 +18,24 @@ double number(const std::optional<Number>& value) {
   return value ? static_cast<double>(*value) : absent;
 }
 
-Distribution distribution_of(const Series& series) {
-  if (series.sketch()) {
-    return report::describe(*series.sketch());
-  }
-  std::vector<double> present;
-  present.reserve(series.values().size());
-  std::copy_if(series.values().begin(), series.values().end(), std::back_inserter(present),
+std::vector<double> present(const Series& series) {
+  std::vector<double> values;
+  values.reserve(series.values().size());
+  std::copy_if(series.values().begin(), series.values().end(), std::back_inserter(values),
                [](double value) { return !std::isnan(value); });
-  return report::describe(std::move(present));
+  return values;
+}
+
+Distribution distribution_of(const Series& series) {
+  return series.sketch() ? report::describe(*series.sketch()) : report::describe(present(series));
 }
 
 std::optional<double> median(const Series& series) {
-  const Distribution distribution = distribution_of(series);
-  return distribution.n == 0 ? std::nullopt : std::optional(distribution.p50.value);
+  if (series.sketch()) {
+    return series.sketch()->n() == 0 ? std::nullopt : std::optional(series.sketch()->quantile(0.5));
+  }
+  std::vector<double> values = present(series);
+  return values.empty() ? std::nullopt : std::optional(stats::median_of(values));
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ PROVIDER = "provider"
 # Which library of the table a system header belongs to. <openssl/...> is thereby src/ossl's alone.
 LIBRARY_OF_HEADER = {
     r"openssl/": "OpenSSL::SSL",
-    r"pcap(/|\.h)": "PkgConfig::pcap",
+    r"pcap(/|\.h)": "pcap_header",
     r"zlib\.h": "ZLIB::ZLIB",
     r"zstd\.h": "PkgConfig::zstd",
     r"boost/": "Boost::headers",

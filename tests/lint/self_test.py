@@ -28,7 +28,7 @@ CLEAN = {
 PLANTED = [
     (includes, "src/tcp/stream.cpp", '#include "tls/record.h"\n', 'src/tcp must not include "tls/record.h"'),
     (includes, "src/tcp/stream.cpp", "#include <openssl/evp.h>\n", "does not give it OpenSSL::SSL"),
-    (includes, "src/tcp/stream.cpp", "#include <pcap.h>\n", "does not give it PkgConfig::pcap"),
+    (includes, "src/tcp/stream.cpp", "#include <pcap.h>\n", "does not give it pcap_header"),
     (includes, "src/tcp/stream.cpp", '#include "stream.h"\n', "src/tcp must not include"),
     (includes, "src/tcp/stream.cpp", "namespace tlstrata::tls {}\n", "in a folder of namespace tlstrata::tcp"),
     (includes, "provider/key.h", '#include "base/result.h"\n', "it stands alone"),

@@ -96,6 +96,13 @@ TEST(Filter, LeavesPacketsOutAndCountsThem) {
   EXPECT_EQ(some->counts.packets.sum() + some->counts.filtered, some->counts.file.packets);
 }
 
+TEST(Filter, KnowsRawIpByItsNumberInFiles) {
+  const auto all = collect(field("loss5", "tcp"), {1, {}});
+  ASSERT_TRUE(all);
+  EXPECT_EQ(all->counts.filtered, 0U);
+  EXPECT_EQ(all->counts.connections, 10U);
+}
+
 TEST(Filter, WhatIsNoFilterIsAUsageError) {
   const auto wrong = collect(field("many_parallel", "tcp and and"), {1, {}});
   ASSERT_FALSE(wrong);
