@@ -2,16 +2,17 @@
 
 #include <dlfcn.h>
 
+#include <bit>
 #include <initializer_list>
 #include <string>
 
 namespace tlstrata::capture {
 namespace {
 
-// A pointer to an object, as dlsym gives it, to one to a function: POSIX has them agree.
+// From a pointer to an object, as dlsym gives it, to one to a function: POSIX has them agree.
 template <typename Function>
 bool find(void* library, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(::dlsym(library, name));
+  function = std::bit_cast<Function>(::dlsym(library, name));
   return function != nullptr;
 }
 
