@@ -15,8 +15,10 @@ import subprocess
 import sys
 import time
 
-FIELDS = ["frame.number", "frame.time_epoch", "tcp.stream", "ip.src", "tcp.srcport", "tcp.flags", "tls.handshake.type",
-          "http.request.method", "http.response.code"]
+# What the five layers need: whose packet it is, where its bytes lie in the stream (a message's first packet is not the one that
+# TShark shows it in), which messages it completes.
+FIELDS = ["frame.number", "frame.time_epoch", "tcp.stream", "ip.src", "tcp.srcport", "tcp.flags", "tcp.seq_raw", "tcp.len",
+          "tls.handshake.type", "http.request.method", "http.response.code"]
 
 
 def timed(command):
@@ -44,7 +46,7 @@ def main():
     parser.add_argument("--tlstrata", type=pathlib.Path, required=True)
     parser.add_argument("--replicate", type=pathlib.Path, required=True)
     parser.add_argument("--scratch", type=pathlib.Path, required=True)
-    parser.add_argument("--copies", type=int, default=150, help="of 40 transactions each (default: 150)")
+    parser.add_argument("--copies", type=int, default=500, help="of 40 transactions each (default: 500, so 20,000)")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--minimum-one", type=float, default=60, metavar="RATIO", help="with one thread")
     parser.add_argument("--minimum-two", type=float, default=100, metavar="RATIO", help="with two threads")
