@@ -1,0 +1,119 @@
+#include "ossl/primitive_costs.h"
+
+#include <dlfcn.h>
+#include <openssl/evp.h>
+#include <openssl/x509_vfy.h>
+
+#include <algorithm>
+#include <ctime>
+#include <functional>
+
+namespace tlstrata::ossl {
+namespace {
+
+thread_local PrimitiveCosts* current = nullptr;
+
+Nanos thread_cpu_ns() {
+  timespec now{};
+  (void)::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return now.tv_sec * nanos_per_second + now.tv_nsec;
+}
+
+// The library's own definition behind ours.
+template <typename Function>
+Function* next_definition(const char* name) {
+  return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
+}
+
+Nanos& key_generation(PrimitiveCosts& costs) {
+  const std::size_t at = std::min(costs.key_generations++, PrimitiveCosts::most_key_generations - 1);
+  return costs.key_generation_ns[at];
+}
+
+// Calls `function`, and adds what it cost where `part` of the costs says.
+template <typename Part, typename Function, typename... Arguments>
+int measured(Part part, Function* function, Arguments... arguments) {
+  PrimitiveCosts* const costs = current;
+  if (costs == nullptr) {
+    return function(arguments...);
+  }
+  const Nanos before = thread_cpu_ns();
+  const int result = function(arguments...);
+  std::invoke(part, *costs) += thread_cpu_ns() - before;
+  return result;
+}
+
+}  // namespace
+
+PrimitiveMeter::PrimitiveMeter(PrimitiveCosts* costs) : outer_(current) {
+  current = costs;
+}
+
+PrimitiveMeter::~PrimitiveMeter() {
+  current = outer_;
+}
+
+bool primitives_can_be_measured() {
+  // Where libssl would find the symbol: in the program itself, not in libcrypto.
+  void* const bound = ::dlsym(RTLD_DEFAULT, "EVP_PKEY_keygen");
+  void* const library = ::dlsym(RTLD_NEXT, "EVP_PKEY_keygen");
+  return bound != nullptr && library != nullptr && bound != library;
+}
+
+Nanos clock_cost_ns() {
+  constexpr int readings = 1000;
+  const Nanos before = thread_cpu_ns();
+  for (int i = 0; i < readings; ++i) {
+    (void)thread_cpu_ns();
+  }
+  return (thread_cpu_ns() - before) / readings;
+}
+
+}  // namespace tlstrata::ossl
+
+// The calls of libssl that are bracketed. Each looks its successor up once.
+using tlstrata::ossl::key_generation;
+using tlstrata::ossl::measured;
+using tlstrata::ossl::next_definition;
+using tlstrata::ossl::PrimitiveCosts;
+
+extern "C" {
+
+int EVP_PKEY_keygen(EVP_PKEY_CTX* context, EVP_PKEY** key) {
+  static auto* const next = next_definition<int(EVP_PKEY_CTX*, EVP_PKEY**)>("EVP_PKEY_keygen");
+  return measured(key_generation, next, context, key);
+}
+
+int EVP_PKEY_decapsulate(EVP_PKEY_CTX* context, unsigned char* secret, size_t* secret_size,
+                         const unsigned char* wrapped, size_t wrapped_size) {
+  static auto* const next =
+      next_definition<int(EVP_PKEY_CTX*, unsigned char*, size_t*, const unsigned char*, size_t)>(
+          "EVP_PKEY_decapsulate");
+  return measured(&PrimitiveCosts::key_agreement_ns, next, context, secret, secret_size, wrapped, wrapped_size);
+}
+
+int EVP_PKEY_derive(EVP_PKEY_CTX* context, unsigned char* secret, size_t* secret_size) {
+  static auto* const next = next_definition<int(EVP_PKEY_CTX*, unsigned char*, size_t*)>("EVP_PKEY_derive");
+  return measured(&PrimitiveCosts::key_agreement_ns, next, context, secret, secret_size);
+}
+
+int EVP_DigestVerify(EVP_MD_CTX* context, const unsigned char* signature, size_t signature_size,
+                     const unsigned char* text, size_t text_size) {
+  static auto* const next =
+      next_definition<int(EVP_MD_CTX*, const unsigned char*, size_t, const unsigned char*, size_t)>("EVP_DigestVerify");
+  return measured(&PrimitiveCosts::signature_ns, next, context, signature, signature_size, text, text_size);
+}
+
+int EVP_DigestSign(EVP_MD_CTX* context, unsigned char* signature, size_t* signature_size, const unsigned char* text,
+                   size_t text_size) {
+  static auto* const next =
+      next_definition<int(EVP_MD_CTX*, unsigned char*, size_t*, const unsigned char*, size_t)>("EVP_DigestSign");
+  return measured(&PrimitiveCosts::signing_ns, next, context, signature, signature_size, text, text_size);
+}
+
+int X509_verify_cert(X509_STORE_CTX* context) {
+  static auto* const next = next_definition<int(X509_STORE_CTX*)>("X509_verify_cert");
+  return measured(&PrimitiveCosts::chain_ns, next, context);
+}
+
+}  // extern "C"
