@@ -87,7 +87,7 @@ void Connection::proceed(std::span<std::uint8_t> scratch, Nanos woken_ns) {
   woken_ns_ = woken_ns;
   bool going_on = true;
   if (state_ == State::handshaking || state_ == State::sending_early) {
-    meter_.turn_begins(woken_ns);
+    meter_.turn_begins(*tls_, woken_ns);
   }
   while (going_on) {
     switch (state_) {
@@ -139,6 +139,7 @@ bool Connection::connect_done() {
     return false;
   }
   tls_.emplace(std::move(*tls));
+  meter_.made(*tls_);
   record().ticket_offered = tls_->offers_ticket();
   auto begun = exchange_.begin(plan_->protocol, plan_->request);
   if (begun) {
@@ -251,7 +252,8 @@ bool Connection::receive(std::span<std::uint8_t> scratch) {
   const Nanos now = io::monotonic_ns();
   const auto fed = exchange_.feed(scratch.first(size));
   if (exchange_.status() != 0 && record().instant(Instant::first_byte) == 0) {
-    record().mark(Instant::response_woken, woken_ns_);
+    // Where it was there before the thread slept again, nothing woke it for this.
+    record().mark(Instant::response_woken, woken_ns_ >= record().instant(Instant::request) ? woken_ns_ : 0);
     record().mark(Instant::first_byte, now);
     record().status = exchange_.status();
   }

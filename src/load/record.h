@@ -70,6 +70,7 @@ struct Split {
   // tcp_to_tls, from Instant::woken to Instant::hello
   std::uint32_t hello_queue_ns = 0;  // behind other connections of the thread
   std::uint32_t hello_cpu_ns = 0;    // making the ClientHello, key generation left out
+  std::uint32_t hello_preempted_ns = 0;  // the thread was not running, in mid-turn
   std::uint32_t hello_write_ns = 0;  // the system call, which is already tls_handshake
   // tls_handshake, from Instant::hello to Instant::finished
   std::uint32_t key_agreement_ns = 0;    // CPU of decapsulation and (EC)DH
@@ -77,6 +78,7 @@ struct Split {
   std::uint32_t signature_ns = 0;        // CPU of verifying its signature
   std::uint32_t signing_ns = 0;          // CPU of signing with the client's own key
   std::uint32_t handshake_cpu_ns = 0;    // CPU of the rest, system calls included
+  std::uint32_t handshake_preempted_ns = 0;  // the thread was not running, in mid-turn
   std::uint32_t handshake_queue_ns = 0;  // behind other connections of the thread
   std::uint32_t handshake_wait_ns = 0;   // network and server, and being woken
 };

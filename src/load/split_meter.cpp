@@ -16,11 +16,18 @@ void SplitMeter::connected(bool is_on, Nanos woken_ns, Nanos now_ns) {
   }
 }
 
-void SplitMeter::turn_begins(Nanos woken_ns) {
+void SplitMeter::made(ossl::ClientConnection& tls) const {
+  if (is_on_) {
+    tls.anchor_clocks(wall_ns_, cpu_ns_);
+  }
+}
+
+void SplitMeter::turn_begins(ossl::ClientConnection& tls, Nanos woken_ns) {
   // The first turn began when TCP was connected.
   if (is_on_ && has_hello_) {
     wall_ns_ = io::monotonic_ns();
     cpu_ns_ = io::thread_cpu_ns();
+    tls.anchor_clocks(wall_ns_, cpu_ns_);
     handshake_queue_ns_ += std::max<Nanos>(0, wall_ns_ - woken_ns);
   }
 }
@@ -35,6 +42,7 @@ void SplitMeter::turn_ends(const ossl::ClientConnection& tls) {
     // Up to four generations of shares: those of a second ClientHello come later.
     keys_before_hello_ns_ = tls.costs().all_key_generations_ns();
     hello_cpu_ns_ = tls.io().hello_cpu_ns - cpu_ns_ - keys_before_hello_ns_;
+    hello_preempted_ns_ = tls.io().hello_began_ns - wall_ns_ - (tls.io().hello_cpu_ns - cpu_ns_);
     cpu_ns_ = tls.io().hello_cpu_ns;
     wall_ns_ = tls.io().hello_began_ns;
   }
@@ -61,6 +69,8 @@ void SplitMeter::finish(const ossl::ClientConnection& tls, Record& record) const
   split.signature_ns = saturated(costs.signature_ns);
   split.signing_ns = saturated(costs.signing_ns);
   split.handshake_cpu_ns = saturated(handshake_cpu_ns_ - (costs.sum_ns() - keys_before_hello_ns_));
+  split.hello_preempted_ns = saturated(hello_preempted_ns_);
+  split.handshake_preempted_ns = saturated(handshake_wall_ns_ - handshake_cpu_ns_);
   split.handshake_queue_ns = saturated(handshake_queue_ns_);
   // Of the last turn only what comes before the Finished's system call lies inside the layer.
   const Nanos before_finished = handshake_wall_ns_ - last_turn_ns_ + (tls.io().write_began_ns - wall_ns_);

@@ -18,7 +18,9 @@ class SplitMeter {
  public:
   // `is_on` false: the rest does nothing.
   void connected(bool is_on, Nanos woken_ns, Nanos now_ns);
-  void turn_begins(Nanos woken_ns);
+  // The TLS connection was made, in the turn that connected() began.
+  void made(ossl::ClientConnection& tls) const;
+  void turn_begins(ossl::ClientConnection& tls, Nanos woken_ns);
   void turn_ends(const ossl::ClientConnection& tls);
   // The handshake is complete: its last turn has ended.
   void finish(const ossl::ClientConnection& tls, Record& record) const;
@@ -30,6 +32,7 @@ class SplitMeter {
   Nanos wall_ns_ = 0;                      // when the turn began
   Nanos last_turn_ns_ = 0;                 // its wall time from the ClientHello on
   Nanos hello_cpu_ns_ = 0;                 // CPU up to the ClientHello's system call
+  Nanos hello_preempted_ns_ = 0;           // of the time up to it
   bool has_hello_ = false;
   Nanos keys_before_hello_ns_ = 0;
   Nanos handshake_cpu_ns_ = 0;             // CPU from then on

@@ -41,14 +41,16 @@ struct ClientContext::State {
 
   static State& of(const SSL* ssl) { return *static_cast<State*>(SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl))); }
 
-  // A new ticket; 1: it is ours from here on.
+  // A new ticket. Kept as a copy: the library marks the session itself as spent when the connection's next ticket comes.
   static int keep_ticket(SSL* ssl, SSL_SESSION* session) {
     auto& tickets = of(ssl).tickets;
-    tickets.emplace_back(session);
+    if (Session copy(SSL_SESSION_dup(session)); copy) {
+      tickets.push_back(std::move(copy));
+    }
     if (tickets.size() > most_tickets) {
       tickets.pop_front();
     }
-    return 1;
+    return 0;
   }
 
   // The newest: an old one may have expired. The last one left is lent and not given away, so that a server that gives
@@ -60,8 +62,8 @@ struct ClientContext::State {
       if (SSL_SESSION_is_resumable(session.get()) != 1) {
         continue;
       }
-      if (tickets.empty() && SSL_SESSION_up_ref(session.get()) == 1) {
-        tickets.emplace_back(session.get());
+      if (Session copy(tickets.empty() ? SSL_SESSION_dup(session.get()) : nullptr); copy) {
+        tickets.push_back(std::move(copy));
       }
       return session;
     }
@@ -158,7 +160,7 @@ Checked<ClientContext> ClientContext::create(const ClientSettings& settings) {
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
   }
   SSL_CTX_set_verify(context, state->verify ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nullptr);
-  // A record in one read(2) instead of two: header and content.
+  // After the handshake; until then see socket_io.h.
   SSL_CTX_set_read_ahead(context, 1);
   SSL_CTX_set_app_data(context, state.get());
   if (settings.key_log_fd >= 0) {
@@ -176,8 +178,8 @@ Result<ClientConnection> ClientConnection::start(const ClientContext& context, i
   ClientConnection connection;
   connection.io_ = std::make_unique<SocketIo>();
   connection.io_->socket = socket;
-  connection.io_->reads_cpu_clock = how.measure;
   connection.costs_ = std::make_unique<PrimitiveCosts>();
+  connection.io_->costs = how.measure ? connection.costs_.get() : nullptr;
   connection.measures_ = how.measure;
   connection.ssl_.reset(SSL_new(state.context.get()));
   SSL* const ssl = connection.ssl_.get();

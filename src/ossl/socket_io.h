@@ -7,23 +7,33 @@
 // Threads:   one.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "base/nanos.h"
+#include "ossl/primitive_costs.h"
 
 struct bio_st;
 
 namespace tlstrata::ossl {
 
 struct SocketIo {
+  SocketIo() {}  // leaves the buffer as it is: nobody reads what was not received
   int socket = -1;
   bool ended = false;  // the peer's FIN was read
+  // Received and not yet asked for. The library reads a record's header and its content by calls of their own while a
+  // handshake lasts, whatever its own read-ahead is set to: some fifteen system calls, which become three.
+  static constexpr std::size_t buffer_size = 8192;
+  std::array<std::uint8_t, buffer_size> buffer;
+  std::size_t begin = 0;
+  std::size_t end = 0;
   Nanos write_began_ns = 0;  // the last send(2); 0: none yet
   // The first one: the ClientHello's.
   Nanos hello_began_ns = 0;
   Nanos hello_ended_ns = 0;
   Nanos hello_cpu_ns = 0;  // CLOCK_THREAD_CPUTIME_ID as it began; 0: not asked for
-  bool reads_cpu_clock = false;
+  PrimitiveCosts* costs = nullptr;  // whose clocks are anchored anew behind the ClientHello; null: CPU is not measured
 };
 
 // Null: no memory.

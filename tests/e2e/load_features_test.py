@@ -121,7 +121,7 @@ class RequestsTest(Case):
             self.assertEqual(len({(row["client"], row["start_ns"]) for row in self.rows}), 10)
 
     def test_a_server_that_ends_early_leaves_requests_unsent(self):
-        with self.nginx(extra="keepalive_requests 3;") as server:
+        with self.nginx(keep_alive=3) as server:
             document, _ = self.load(server.port, "--rate", "50", "--count", "50", "--requests", "5", code=1)
         self.assertEqual(self.outcomes(document), {"complete": 30, "not_started": 20})
         self.assertIn({"outcome": "not_started", "reason": "the connection ended before", "count": 20}, document["failures"])
@@ -201,16 +201,21 @@ class SplitTest(Case):
         with self.nginx() as server:
             self.load(server.port, "--rate", "100", "--count", "100", "--groups", "X25519MLKEM768:X25519", "--key-shares",
                       "X25519MLKEM768:X25519")
+            gaps = {"tcp_to_tls": [], "tls_handshake": []}
             for row in self.rows:
                 made = [int(one) for one in row["key_generation_shares_ns"].split("+")]
                 self.assertEqual((len(made), sum(made)), (2, int(row["key_generation_ns"])))
-                before = sum(int(row[name]) for name in ("hello_queue_ns", "key_generation_ns", "hello_cpu_ns"))
-                self.assertLessEqual(before, int(row["tcp_to_tls_ns"]) + 20_000)
-                inside = sum(int(row[name]) for name in ("key_agreement_ns", "chain_ns", "signature_ns", "handshake_queue_ns"))
-                self.assertLessEqual(inside, int(row["tls_handshake_ns"]))
+                before = sum(int(row[name]) for name in ("hello_queue_ns", "key_generation_ns", "hello_cpu_ns",
+                                                         "hello_preempted_ns"))
+                gaps["tcp_to_tls"].append(abs(int(row["tcp_to_tls_ns"]) - before))
+                inside = sum(int(row[name]) for name in ("key_agreement_ns", "chain_ns", "signature_ns", "handshake_cpu_ns",
+                                                         "handshake_preempted_ns", "handshake_queue_ns", "handshake_wait_ns"))
+                gaps["tls_handshake"].append(abs(int(row["tls_handshake_ns"]) - inside))
                 for name in ("key_agreement_ns", "chain_ns", "signature_ns", "handshake_cpu_ns", "hello_write_ns"):
                     self.assertGreater(int(row[name]), 0, name)
                 self.assertEqual(row["signing_ns"], "0")
+            for layer, values in gaps.items():
+                self.assertLess(sorted(values)[len(values) // 2], 5_000, layer)
             document, _ = self.load(server.port, "--count", "5", "--split", "off")
         self.assertEqual(document["split"], {})
         self.assertEqual({(row["key_generation_ns"], row["handshake_wait_ns"]) for row in self.rows}, {("", "")})
@@ -223,14 +228,14 @@ class CaptureTest(Case):
             self.skipTest("capturing needs root here")
         capture = self.scratch / "run.pcapng"
         with self.nginx() as server:
-            document, _ = self.load(server.port, "--rate", "100", "--count", "200", "--capture", str(capture), "--warmup", "3")
+            document, _ = self.load(server.port, "--rate", "500", "--count", "1000", "--capture", str(capture), "--warmup", "3")
         self.assertEqual((document["capture"]["dropped"], capture.stat().st_mode & 0o777), (0, 0o600))
         rows = self.scratch / "transactions.csv"
         subprocess.run([ARGUMENTS.tlstrata, "analyze", str(capture), "--transactions", str(rows)], check=True,
                        stdout=subprocess.DEVNULL)
         with open(rows, newline="", encoding="utf-8") as file:
             captured = {row["client"]: row for row in csv.DictReader(file)}
-        self.assertEqual(len(captured), 200, "the warm-up is in neither")
+        self.assertEqual(len(captured), 1000, "the warm-up is in neither")
         self.assertEqual({(row["outcome"], row["boundary"]) for row in captured.values()}, {("complete", "decrypted")})
         residuals = {"tcp_handshake": [], "tcp_to_tls": [], "tls_handshake": [], "app_response": []}
         for own in self.rows:
@@ -241,6 +246,8 @@ class CaptureTest(Case):
             request = hello + theirs["tls_handshake_ns"] + theirs["tls_to_app_ns"]
             response = request + theirs["app_response_ns"]
             waking = int(own["woken_at_ns"]) - syn_ack
+            if not own["response_woken_at_ns"]:
+                continue  # it was there before the client slept
             waking_response = int(own["response_woken_at_ns"]) - response
             residuals["tcp_handshake"].append(int(own["tcp_handshake_ns"]) - theirs["tcp_handshake_ns"] - waking)
             residuals["tcp_to_tls"].append(int(own["tcp_to_tls_ns"]) + waking - theirs["tcp_to_tls_ns"])
@@ -249,7 +256,7 @@ class CaptureTest(Case):
                                              - theirs["app_response_ns"])
         for layer, values in residuals.items():
             median = sorted(abs(value) for value in values)[len(values) // 2]
-            print(f"{layer}: residual's median {median} ns")
+            print(f"{layer}: residual's median {median} ns", sorted(values)[len(values) // 10 :: len(values) // 5])
             self.assertLess(median, 20_000, layer)
 
 

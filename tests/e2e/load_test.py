@@ -27,8 +27,8 @@ CERTIFICATES = None
 COLUMNS = ("cell,block,client,server,start_ns,request,scheduled_ns,start_delay_ns,tcp_handshake_ns,tls_handshake_ns,"
            "request_send_ns,app_response_ns,total_ns,outcome,group,status,mode,resumed,early_data,woken_at_ns,hello_at_ns,"
            "finished_at_ns,request_at_ns,response_woken_at_ns,last_byte_ns,tcp_to_tls_ns,hello_queue_ns,key_generation_ns,"
-           "key_generation_shares_ns,hello_cpu_ns,hello_write_ns,key_agreement_ns,chain_ns,signature_ns,signing_ns,"
-           "handshake_cpu_ns,handshake_queue_ns,handshake_wait_ns").split(",")
+           "key_generation_shares_ns,hello_cpu_ns,hello_preempted_ns,hello_write_ns,key_agreement_ns,chain_ns,signature_ns,signing_ns,"
+           "handshake_cpu_ns,handshake_preempted_ns,handshake_queue_ns,handshake_wait_ns").split(",")
 RESPONSE = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 
 

@@ -14,20 +14,20 @@ error_log {folder}/error.log warn;
 {user}
 events {{ worker_connections 4096; }}
 http {{
-  access_log {log};
   client_body_temp_path {folder}/body;
   proxy_temp_path {folder}/proxy;
   fastcgi_temp_path {folder}/fastcgi;
   uwsgi_temp_path {folder}/uwsgi;
   scgi_temp_path {folder}/scgi;
   log_format terse '$ssl_server_name $request_method $http_x_test $content_length $ssl_cipher $ssl_session_reused';
+  access_log {log};
   server {{
     listen 127.0.0.1:{port} ssl http2 backlog=4096;
     ssl_certificate {certificate};
     ssl_certificate_key {key};
     ssl_protocols TLSv1.3;
     ssl_ecdh_curve X25519MLKEM768:X25519:MLKEM1024;
-    keepalive_requests 1000000;
+    keepalive_requests {keep_alive};
     root {folder}/html;
     location = /echo {{ return 200 "$request_method $http_x_test $request_body\\n"; }}
     {extra}
@@ -39,7 +39,7 @@ http {{
 class Nginx:
     """Runs until the end of the block; `port` is where it listens."""
 
-    def __init__(self, source, openssl, certificates, folder, extra="", logs=False):
+    def __init__(self, source, openssl, certificates, folder, extra="", logs=False, keep_alive=1_000_000):
         self._program = subprocess.run([pathlib.Path(source) / "tools/nginx.sh"], check=True, capture_output=True,
                                        text=True).stdout.strip()
         self._environment = openssl.environment
@@ -51,7 +51,7 @@ class Nginx:
         log = f"{self.folder}/access.log terse" if logs else "off"
         (self.folder / "nginx.conf").write_text(CONFIGURATION.format(
             folder=self.folder, port=self.port, certificate=certificates.certificate, key=certificates.key, extra=extra,
-            log=log, user=self._user()), encoding="ascii")
+            log=log, keep_alive=keep_alive, user=self._user()), encoding="ascii")
         self.process = None
 
     @staticmethod
@@ -60,6 +60,7 @@ class Nginx:
         return "user root;" if pathlib.Path("/proc/self").stat().st_uid == 0 else ""
 
     def __enter__(self):
+        (self.folder / "access.log").unlink(missing_ok=True)
         self.process = subprocess.Popen([self._program, "-p", str(self.folder), "-c", str(self.folder / "nginx.conf")],
                                         env=self._environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         deadline = time.monotonic() + tls_servers.PATIENCE_S
@@ -72,7 +73,8 @@ class Nginx:
     def stop(self):
         if self.process.poll() is None:
             self.process.terminate()
-        self.process.communicate()
+            self.process.wait()
+        self.process.stderr.close()
 
     def __exit__(self, *_):
         self.stop()
