@@ -16,7 +16,7 @@ tlstrata_layer(strata    USES base tcp tls http)
 tlstrata_layer(analyze   USES base io capture tcp tls http strata LIBRARIES Threads::Threads)
 tlstrata_layer(stats     USES base LIBRARIES Boost::headers)
 tlstrata_layer(report    USES base io tcp strata stats LIBRARIES nlohmann_json::nlohmann_json)
-tlstrata_layer(load      USES base io ossl stats)
+tlstrata_layer(load      USES base io capture ossl stats LIBRARIES PkgConfig::nghttp2)
 tlstrata_layer(serve     USES base io ossl)
 tlstrata_layer(testbed   USES base io)
 tlstrata_layer(lab       USES base ossl io capture tcp tls http strata analyze stats report load serve testbed

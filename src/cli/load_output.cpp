@@ -69,15 +69,43 @@ void put_outcomes(std::string& text, const load::Results& results) {
   }
 }
 
-void put_layers(std::string& text, const load::Results& results) {
-  fmt::format_to(std::back_inserter(text), "\n{:<20}{:>10}{:>10}{:>10}{:>10}{:>10}   {}\n", "", "p50", "p90", "p99",
-                 "max", "mean", "by the client's clock");
-  for (const load::Distribution& layer : load::distributions(results)) {
+std::string mode_text(const load::Options& options, const load::Plan& plan) {
+  if (plan.closed) {
+    return fmt::format("closed loop of {} users who think {}", plan.closed->users, format_duration(plan.closed->think_ns));
+  }
+  return fmt::format("open loop, {} arrivals at {:g}/s", name_of(options.schedule.arrivals), options.schedule.rate);
+}
+
+void put_resumption(std::string& text, const load::Plan& plan, const load::Results& results) {
+  const load::Resumption& resumption = results.resumption;
+  if (plan.resume > 0) {
+    fmt::format_to(std::back_inserter(text), "resumed: {} of {} connections that were to ({} had a ticket)",
+                   resumption.resumed, resumption.asked, resumption.offered);
+    if (plan.early_data) {
+      fmt::format_to(std::back_inserter(text), ", {} with early data", resumption.early);
+    }
+    text += '\n';
+  }
+}
+
+void put_rows(std::string& text, const std::vector<load::Distribution>& layers) {
+  for (const load::Distribution& layer : layers) {
     if (layer.n != 0) {
       fmt::format_to(std::back_inserter(text), "{:<20}{:>10}{:>10}{:>10}{:>10}{:>10}   {}\n", layer.name,
                      duration(layer.p50), duration(layer.p90), duration(layer.p99), duration(layer.max),
                      duration(layer.mean), layer.meaning);
     }
+  }
+}
+
+void put_layers(std::string& text, const load::Results& results) {
+  fmt::format_to(std::back_inserter(text), "\n{:<20}{:>10}{:>10}{:>10}{:>10}{:>10}   {}\n", "", "p50", "p90", "p99",
+                 "max", "mean", "by the client's clock");
+  put_rows(text, load::distributions(results));
+  const auto split = load::split_distributions(results);
+  if (!split.empty()) {
+    text += "\nwhere two of them go:\n";
+    put_rows(text, split);
   }
 }
 
@@ -127,9 +155,9 @@ Json configurations_json(const load::Plan& plan, const load::Results& results) {
     const load::Configuration& configuration = plan.configurations[i];
     std::uint64_t scheduled = 0;
     std::uint64_t complete = 0;
-    for (const load::Record& record : results.records) {
-      scheduled += record.configuration == i ? 1U : 0U;
-      complete += record.configuration == i && record.outcome == load::Outcome::complete ? 1U : 0U;
+    for (const load::Record* const record : results.records) {
+      scheduled += record->configuration == i ? 1U : 0U;
+      complete += record->configuration == i && record->outcome == load::Outcome::complete ? 1U : 0U;
     }
     json.push_back({{"name", configuration.name},
                     {"groups", names_json(configuration.groups)},
@@ -148,15 +176,15 @@ Json cpu_json(const load::Results& results) {
           {"system_ns", cpu.system_ns},
           {"user_ns_per_transaction", per_transaction(cpu.user_ns, results)},
           {"system_ns_per_transaction", per_transaction(cpu.system_ns, results)},
-          {"spin_ns", results.spun_ns}};
+          {"spin_ns", results.spun_ns},
+          {"split_clock_ns", results.split_cost_ns}};
 }
 
 }  // namespace
 
 std::string load_table(const load::Options& options, const load::Plan& plan, const load::Results& results) {
-  std::string text =
-      fmt::format("{} ({}), TLS 1.3, full handshakes, {} arrivals at {:g}/s, seed {}\n", for_terminal(options.url),
-                  plan.server.text(), name_of(options.schedule.arrivals), options.schedule.rate, options.schedule.seed);
+  std::string text = fmt::format("{} ({}), TLS 1.3, {}, seed {}\n", for_terminal(options.url), plan.server.text(),
+                                 mode_text(options, plan), options.schedule.seed);
   for (const load::Configuration& configuration : plan.configurations) {
     fmt::format_to(std::back_inserter(text), "offers {}, sends key shares {}", configuration.name,
                    load::joined_names(configuration.key_shares));
@@ -175,6 +203,7 @@ std::string load_table(const load::Options& options, const load::Plan& plan, con
     }
     text += '\n';
   }
+  put_resumption(text, plan, results);
   put_layers(text, results);
   const io::CpuTime cpu = cpu_of_transactions(results);
   fmt::format_to(std::back_inserter(text),
@@ -189,12 +218,22 @@ Json load_document(const load::Options& options, const load::Plan& plan, const l
   document["openssl"] = ossl::library_version();
   document["url"] = options.url;
   document["server"] = plan.server.text();
-  document["rate"] = options.schedule.rate;
-  document["arrivals"] = name_of(options.schedule.arrivals);
+  document["mode"] = plan.closed ? "closed" : "open";
+  if (plan.closed) {
+    document["users"] = plan.closed->users;
+    document["think_ns"] = plan.closed->think_ns;
+  } else {
+    document["rate"] = options.schedule.rate;
+    document["arrivals"] = name_of(options.schedule.arrivals);
+  }
+  document["requests_per_connection"] = plan.requests;
+  document["alpn"] = plan.protocol == load::Protocol::http2 ? "h2" : "http/1.1";
+  document["method"] = plan.request.method;
   document["seed"] = options.schedule.seed;
   document["threads"] = plan.threads;
   document["scheduled"] = results.records.size();
   document["started"] = results.started;
+  document["connections"] = results.connections;
   document["cancelled"] = results.cancelled;
   document["elapsed_ns"] = results.elapsed_ns;
   Json& outcomes = document["outcomes"] = Json::object();
@@ -211,6 +250,15 @@ Json load_document(const load::Options& options, const load::Plan& plan, const l
   }
   document["configurations"] = configurations_json(plan, results);
   document["layers"] = layers_json(results, std::nullopt);
+  document["resumption"] = {{"ratio", plan.resume},
+                            {"asked", results.resumption.asked},
+                            {"offered", results.resumption.offered},
+                            {"resumed", results.resumption.resumed},
+                            {"early_data", results.resumption.early}};
+  Json& split = document["split"] = Json::object();
+  for (const load::Distribution& part : load::split_distributions(results)) {
+    split[std::string(part.name)] = to_json(part);
+  }
   document["cpu"] = cpu_json(results);
   document["warmup"] = {{"transactions", results.warm_up}, {"failures", failures_json(results.warm_up_failures)}};
   return document;

@@ -16,6 +16,12 @@ Nanos from_timeval(const timeval& time) {
   return time.tv_sec * nanos_per_second + time.tv_usec * nanos_per_microsecond;
 }
 
+CpuTime cpu_time_of(int whom) {
+  rusage used{};
+  (void)::getrusage(whom, &used);
+  return {from_timeval(used.ru_utime), from_timeval(used.ru_stime)};
+}
+
 }  // namespace
 
 Nanos monotonic_ns() {
@@ -29,9 +35,10 @@ Nanos thread_cpu_ns() {
 }
 
 CpuTime process_cpu_time() {
-  rusage used{};
-  (void)::getrusage(RUSAGE_SELF, &used);
-  return {from_timeval(used.ru_utime), from_timeval(used.ru_stime)};
+  return cpu_time_of(RUSAGE_SELF);
+}
+CpuTime thread_cpu_time() {
+  return cpu_time_of(RUSAGE_THREAD);
 }
 
 }  // namespace tlstrata::io

@@ -20,5 +20,7 @@ struct CpuTime {
 };
 // Of all threads of the process so far; the kernel gives their sum exactly and its split by sampling.
 CpuTime process_cpu_time();
+// The same of the calling thread.
+CpuTime thread_cpu_time();
 
 }  // namespace tlstrata::io

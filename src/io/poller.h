@@ -52,6 +52,9 @@ class Poller {
   void modify(int fd, Interest interest, std::uint64_t token);
   void remove(int fd);
 
+  // Readable when something is ready: another loop can watch this one.
+  [[nodiscard]] int fd() const { return epoll_.get(); }
+
   // Until something is ready or `deadline_ns` has come (Poller::never: no deadline). With `spin_ns` above 0 the last
   // stretch of that length is spent without sleeping, which costs CPU and keeps the deadline to about a microsecond.
   std::span<const Ready> wait(Nanos deadline_ns, Nanos spin_ns = 0);

@@ -2,10 +2,12 @@
 //
 // Out:     columns cell,block,client,server,start_ns,request (the key that joins with transactions.csv), then
 //          scheduled_ns,start_delay_ns,tcp_handshake_ns,tls_handshake_ns,request_send_ns,app_response_ns,total_ns,outcome,
-//          group,status. Rows are in the schedule's order; an empty field is "absent".
-// Units:   start_ns and scheduled_ns since the Unix epoch; start_ns is read just before connect(), a few microseconds
-//          before the SYN's stamp in a capture. total_ns runs from there to the response's first byte; from the
-//          intended start it is total_ns + start_delay_ns.
+//          group,status, then mode,resumed,early_data, instants, and the split of tcp_to_tls and tls_handshake; each is
+//          told in docs/measurement.md. Rows by connection; an empty field is "absent".
+// Units:   nanoseconds; columns whose names end with _at_ns, start_ns and scheduled_ns since the Unix epoch. start_ns is
+//          read just before connect(), a few microseconds before the SYN's stamp in a capture. total_ns runs from there
+//          to the response's first byte (of later requests of a connection from the request); from the intended start it
+//          is total_ns + start_delay_ns.
 // Errors:  Complaint of the file.
 // Source:  design.md section 4.
 #pragma once

@@ -8,7 +8,9 @@
 
 #include "base/iana.h"
 #include "io/output_file.h"
+#include "load/local_addresses.h"
 #include "ossl/groups.h"
+#include "ossl/primitive_costs.h"
 
 namespace tlstrata::load {
 namespace {
@@ -27,56 +29,42 @@ std::vector<std::uint16_t> supported_codes() {
   return codes;
 }
 
-Checked<std::vector<io::Address>> parse_local_addresses(const std::vector<std::string>& texts, int family) {
-  std::vector<io::Address> addresses;
-  for (const std::string& text : texts) {
-    const auto address = io::Address::from_ip(text, 0);
-    if (!address) {
-      return usage("not an IP address", text, "give --local-addrs addresses of this machine, separated by commas");
-    }
-    if (address->family() != family) {
-      return usage("a local address of the other IP version than the server's", text, "give one of the same version");
-    }
-    addresses.push_back(*address);
-  }
-  return addresses;
-}
-
-Checked<void> choose_trust(const Options& options, Plan& plan) {
-  if (!options.verify) {
-    return {};
-  }
-  auto trust =
-      options.ca_file.empty() ? ossl::TrustStore::system_roots() : ossl::TrustStore::from_file(options.ca_file);
-  if (!trust) {
-    return std::unexpected(trust.error());
-  }
-  plan.trust = std::move(*trust);
-  return {};
+std::uint64_t transactions_of(const Options& options, std::size_t connections) {
+  const std::uint64_t all = std::uint64_t{options.requests} * connections;
+  return std::min(all, options.schedule.count.value_or(all));
 }
 
 Checked<void> choose_schedule(const Options& options, Plan& plan) {
-  auto starts = make_schedule(options.schedule);
-  if (!starts) {
-    return std::unexpected(starts.error());
+  ScheduleOptions schedule = options.schedule;
+  if (options.users != 0) {
+    plan.closed = ClosedLoop{options.users, options.think_ns, schedule.duration_ns, schedule.count};
+    plan.threads = std::min(plan.threads, options.users);
+  } else {
+    if (schedule.count) {
+      schedule.count = (*schedule.count + options.requests - 1) / options.requests;
+    }
+    auto starts = make_schedule(schedule);
+    if (!starts) {
+      return std::unexpected(starts.error());
+    }
+    plan.starts = std::move(*starts);
+    plan.transactions = transactions_of(options, plan.starts.size());
+    if (plan.transactions > most_transactions) {
+      return usage(std::to_string(plan.transactions) + " transactions", "--rate, --duration and --requests",
+                   "plan at most " + std::to_string(most_transactions) + " in one run");
+    }
   }
-  plan.starts = std::move(*starts);
+  constexpr std::size_t closed_mix = 4096;  // and over again
   std::vector<std::uint32_t> weights;
   weights.reserve(plan.configurations.size());
   for (const Configuration& configuration : plan.configurations) {
     weights.push_back(configuration.weight);
   }
-  plan.mix = make_mix(weights, plan.starts.size(), options.schedule.seed);
+  plan.mix = make_mix(weights, plan.closed ? closed_mix : std::max<std::size_t>(1, plan.starts.size()), schedule.seed);
   return {};
 }
 
-Checked<Plan> make_plan(const Options& options) {
-  Plan plan;
-  auto url = parse_url(options.url);
-  if (!url) {
-    return std::unexpected(url.error());
-  }
-  plan.url = std::move(*url);
+Checked<void> choose_tls(const Options& options, Plan& plan) {
   const std::vector<std::uint16_t> supported = supported_codes();
   const std::string groups = options.groups.empty() ? "X25519MLKEM768:X25519" : options.groups;
   auto configurations = parse_configurations(groups, options.key_shares, supported, ossl::most_key_shares);
@@ -84,32 +72,87 @@ Checked<Plan> make_plan(const Options& options) {
     return std::unexpected(configurations.error());
   }
   plan.configurations = std::move(*configurations);
+  plan.server_name = options.server_name.empty() ? plan.url.host : options.server_name;
+  plan.server_name_is_address = io::Address::from_ip(plan.server_name, 0).has_value();
+  plan.verify = options.verify;
+  plan.ca_file = options.ca_file;
+  plan.ciphers = options.ciphers;
+  plan.certificate_file = options.certificate_file;
+  plan.key_file = options.key_file.empty() ? options.certificate_file : options.key_file;
+  plan.resume = options.resume;
+  plan.early_data = options.early_data;
+  plan.split = options.split && ossl::primitives_can_be_measured();
+  if (plan.early_data && !(plan.resume > 0)) {
+    return usage("early data without a session to resume", "--early-data", "give --resume too, like --resume 1");
+  }
+  if (plan.certificate_file.empty() && !plan.key_file.empty()) {
+    return usage("a key without its certificate", "--key", "give --cert too");
+  }
+  return {};
+}
+
+Checked<Plan> make_plan(const Options& options) {
+  Plan plan;
+  plan.timeouts = options.timeouts;
+  plan.protocol = options.protocol;
+  plan.requests = options.requests;
+  plan.warm_up = options.warm_up;
+  plan.threads = options.threads;
+  plan.key_log_fd = options.key_log_fd;
+  auto url = parse_url(options.url);
+  if (!url) {
+    return std::unexpected(url.error());
+  }
+  plan.url = std::move(*url);
+  auto request = make_request(plan.url, options.request);
+  if (!request) {
+    return std::unexpected(request.error());
+  }
+  plan.request = std::move(*request);
+  if (auto chosen = choose_tls(options, plan); !chosen) {
+    return std::unexpected(chosen.error());
+  }
   if (auto scheduled = choose_schedule(options, plan); !scheduled) {
     return std::unexpected(scheduled.error());
-  }
-  if (auto trusted = choose_trust(options, plan); !trusted) {
-    return std::unexpected(trusted.error());
   }
   auto server = io::resolve(plan.url.host, plan.url.port);
   if (!server) {
     return std::unexpected(server.error());
   }
   plan.server = *server;
-  auto local = parse_local_addresses(options.local_addresses, plan.server.family());
-  if (!local) {
-    return std::unexpected(local.error());
+  if (!options.local_addresses.empty()) {
+    auto local = parse_local_addresses(options.local_addresses, plan.server.family());
+    if (!local) {
+      return std::unexpected(local.error());
+    }
+    plan.local_addresses = std::move(*local);
   }
-  plan.local_addresses = std::move(*local);
-  plan.timeouts = options.timeouts;
-  plan.request = make_request(plan.url);
-  plan.warm_up = options.warm_up;
-  plan.threads = options.threads;
   return plan;
 }
 
 void add_counts(FailureCounts& sum, const FailureCounts& part) {
   for (const auto& [failure, count] : part) {
     sum[failure] += count;
+  }
+}
+
+void count(const Plan& plan, const Record& record, Results& results) {
+  ++results.outcomes[static_cast<std::size_t>(record.outcome)];
+  const auto& offered = plan.configurations[record.configuration].groups;
+  const bool unoffered = record.group != 0 && std::ranges::find(offered, record.group) == offered.end();
+  results.started += record.start_ns != 0 ? 1U : 0U;
+  results.http_errors += record.outcome == Outcome::complete && !record.succeeded() ? 1U : 0U;
+  results.failed += !record.succeeded() || unoffered ? 1U : 0U;
+  if (record.request != 1) {
+    return;
+  }
+  results.connections += record.start_ns != 0 ? 1U : 0U;
+  results.unoffered_groups += unoffered ? 1U : 0U;
+  if (record.instant(Instant::handshaken) != 0) {
+    results.resumption.asked += record.resume_asked ? 1U : 0U;
+    results.resumption.offered += record.ticket_offered ? 1U : 0U;
+    results.resumption.resumed += record.resumed ? 1U : 0U;
+    results.resumption.early += record.early_data ? 1U : 0U;
   }
 }
 
@@ -131,8 +174,7 @@ struct Load::State {
   Nanos begin_ns = 0;      // of the schedule
   Nanos epoch_ns = 0;      // CLOCK_REALTIME at CLOCK_MONOTONIC's 0, when the schedule began
   Nanos end_ns = 0;        // of the last thread
-  io::CpuTime cpu_before;
-  io::CpuTime cpu_after;
+  io::CpuTime cpu;         // of the threads' runs
 
   explicit State(io::Waker waker) : events(std::move(waker)) {}
   State(const State&) = delete;
@@ -150,12 +192,15 @@ struct Load::State {
     changed.wait(lock, [this] { return gone || cancelled; });
     if (gone) {
       lock.unlock();
+      const io::CpuTime before = io::thread_cpu_time();
       worker.run(begin_ns);
+      const io::CpuTime after = io::thread_cpu_time();
       lock.lock();
+      cpu.user_ns += after.user_ns - before.user_ns;
+      cpu.system_ns += after.system_ns - before.system_ns;
     }
     if (++ended == plan.threads) {
       end_ns = io::monotonic_ns();
-      cpu_after = io::process_cpu_time();
     }
     events.wake();
   }
@@ -176,7 +221,7 @@ struct Load::State {
     threads.clear();
   }
 
-  void collect(Results& results) const;
+  void collect(Results& results);
 };
 
 Load::Load(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -221,7 +266,6 @@ void Load::begin() {
 
 void Load::go() {
   const std::lock_guard lock(state_->mutex);
-  state_->cpu_before = io::process_cpu_time();
   state_->begin_ns = io::monotonic_ns() + lead_in_ns;
   state_->epoch_ns = io::realtime_ns() - io::monotonic_ns();
   state_->gone = true;
@@ -251,13 +295,20 @@ bool Load::has_ended() const {
 }
 
 Progress Load::progress() const {
+  const Plan& plan = state_->plan;
   Progress sum;
+  sum.scheduled = plan.closed ? plan.closed->count.value_or(0) : plan.transactions;
   for (const auto& worker : state_->workers) {
     const Progress part = worker->progress();
-    sum.scheduled += part.scheduled;
-    sum.started += part.started;
+    sum.connections += part.connections;
+    sum.open += part.open;
     sum.ended += part.ended;
     sum.failed += part.failed;
+    sum.resumed += part.resumed;
+    for (std::size_t i = 0; i < outcome_count; ++i) {
+      sum.outcomes[i] += part.outcomes[i];
+    }
+    sum.durations += part.durations;
   }
   return sum;
 }
@@ -266,27 +317,24 @@ const Plan& Load::plan() const {
   return state_->plan;
 }
 
-void Load::State::collect(Results& results) const {
-  const std::size_t shares = workers.size();
-  results.records.reserve(plan.starts.size());
-  for (std::size_t i = 0; i < plan.starts.size(); ++i) {
-    results.records.push_back(workers[i % shares]->records()[i / shares]);
-  }
+void Load::State::collect(Results& results) {
+  std::size_t total = 0;
   for (const auto& worker : workers) {
     add_counts(results.failures, worker->failures());
     add_counts(results.warm_up_failures, worker->warm_up_failures());
     results.warm_up += worker->warmed_up();
     results.spun_ns += worker->spun_ns();
     results.key_log_error = results.key_log_error != 0 ? results.key_log_error : worker->key_log_error();
+    results.storage.push_back(worker->take_records());
+    total += results.storage.back().size();
   }
-  for (const Record& record : results.records) {
-    ++results.outcomes[static_cast<std::size_t>(record.outcome)];
-    const auto& offered = plan.configurations[record.configuration].groups;
-    const bool unoffered = record.group != 0 && std::ranges::find(offered, record.group) == offered.end();
-    results.started += record.start_ns != 0 ? 1U : 0U;
-    results.http_errors += record.outcome == Outcome::complete && !record.succeeded() ? 1U : 0U;
-    results.unoffered_groups += unoffered ? 1U : 0U;
-    results.failed += !record.succeeded() || unoffered ? 1U : 0U;
+  results.records.reserve(total);
+  for (const RecordList& list : results.storage) {
+    list.for_each([&](const Record& record) { results.records.push_back(&record); });
+  }
+  std::ranges::sort(results.records, {}, [](const Record* record) { return std::pair(record->connection, record->request); });
+  for (const Record* record : results.records) {
+    count(plan, *record, results);
   }
 }
 
@@ -295,11 +343,11 @@ Results Load::finish() {
   Results results;
   state_->collect(results);
   results.cancelled = state_->cancelled;
+  results.split_cost_ns = state_->plan.split ? ossl::clock_cost_ns() : 0;
   results.epoch_ns = state_->epoch_ns;
   if (state_->gone) {
     results.elapsed_ns = std::max<Nanos>(0, state_->end_ns - state_->begin_ns);
-    results.cpu.user_ns = state_->cpu_after.user_ns - state_->cpu_before.user_ns;
-    results.cpu.system_ns = state_->cpu_after.system_ns - state_->cpu_before.system_ns;
+    results.cpu = state_->cpu;
   }
   return results;
 }

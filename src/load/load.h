@@ -1,4 +1,5 @@
-// Open-loop load on an HTTPS server: every transaction starts at its time, whatever became of those before it.
+// Load on an HTTPS server. Open loop: every connection starts at its time, whatever became of those before it. Closed
+// loop: each of a number of users starts when its last connection has ended.
 //
 //   prepare() --begin()--> warm-up --is_warm()--> waiting --go()--> running --has_ended()--> finish()
 //
@@ -8,7 +9,7 @@
 //            certificates, an unwritable key log). Later errors are outcomes in Results.
 // Units:     nanoseconds.
 // Threads:   one thread calls these; poll events_fd() to learn of is_warm() and has_ended().
-// Source:    design.md sections 1 (outcomes) and 3 (groups); TLS 1.3 alone is offered, every handshake is a full one.
+// Source:    design.md sections 1 (outcomes) and 3 (groups); TLS 1.3 alone is offered.
 #pragma once
 
 #include <cstdint>
@@ -29,21 +30,45 @@ struct Options {
   std::string url;
   std::string groups;      // --groups; empty: X25519MLKEM768:X25519 where the library has both
   std::string key_shares;  // --key-shares; empty: the first group of each offer
-  ScheduleOptions schedule;
-  std::vector<std::string> local_addresses;  // IP addresses; empty: the kernel chooses
+  ScheduleOptions schedule;   // of connections
+  std::uint32_t users = 0;    // of a closed loop, whose length and count are the schedule's; 0: an open loop
+  Nanos think_ns = 0;
+  RequestOptions request;
+  Protocol protocol = Protocol::http1;
+  std::uint32_t requests = 1;   // per connection
+  double resume = 0;            // ratio
+  bool early_data = false;
+  bool split = true;            // measure where the handshake's time goes
+  std::string server_name;      // --sni; empty: the URL's host
+  std::string ciphers;          // empty: the library's
+  std::string certificate_file;  // empty: none
+  std::string key_file;
+  std::string local_addresses;  // local_addresses.h; empty: the kernel chooses
   bool verify = true;
   std::string ca_file;  // PEM; empty: the system's roots
   std::string key_log;  // file; empty: none
+  int key_log_fd = -1;  // where there is no file: written to this; -1: nowhere
   Timeouts timeouts;
   std::uint32_t warm_up = 0;
   unsigned threads = 1;
 };
 
+// Of connections with a handshake.
+struct Resumption {
+  std::uint64_t asked = 0;    // were to resume
+  std::uint64_t offered = 0;  // of these: had a ticket
+  std::uint64_t resumed = 0;  // of these: the server took it, with a fresh key exchange
+  std::uint64_t early = 0;    // of these: and the request as early data
+};
+
 struct Results {
-  std::vector<Record> records;  // in the schedule's order
+  std::vector<RecordList> storage;     // what the records point into
+  std::vector<const Record*> records;  // by connection and request
   OutcomeCounts outcomes{};
   FailureCounts failures;
-  std::uint64_t started = 0;
+  std::uint64_t started = 0;      // transactions that were asked, or whose connection was
+  std::uint64_t connections = 0;  // a SYN was sent
+  Resumption resumption;
   std::uint64_t failed = 0;            // not succeeded(); a selected group that was not offered counts too
   std::uint64_t http_errors = 0;       // complete, with a status of 400 or more
   std::uint64_t unoffered_groups = 0;  // the server selected what was not offered: never, if TLS works
@@ -52,8 +77,9 @@ struct Results {
   FailureCounts warm_up_failures;
   Nanos epoch_ns = 0;     // what turns an instant of CLOCK_MONOTONIC into one of CLOCK_REALTIME, at the run's start
   Nanos elapsed_ns = 0;   // from the first intended start to the last end
-  io::CpuTime cpu;        // of the whole process meanwhile, spinning included
-  Nanos spun_ns = 0;      // of it, spent waiting for the next start without sleeping
+  io::CpuTime cpu;        // of the threads that make the load, spinning included
+  Nanos split_cost_ns = 0;  // of one reading of the clock that measures the split
+  Nanos spun_ns = 0;      // of cpu, spent waiting for the next start without sleeping
   int key_log_error = 0;  // errno of the first line that could not be written; 0: none
 };
 

@@ -29,13 +29,15 @@ bool parse_number(std::string_view digits, int base, std::uint64_t& number) {
 
 }  // namespace
 
-void ResponseReader::reset() {
+void ResponseReader::reset(bool has_no_body) {
   state_ = State::status_line;
   line_.clear();
   head_bytes_ = 0;
   status_ = 0;
   has_length_ = false;
   chunked_ = false;
+  has_no_body_ = has_no_body;
+  closes_ = false;
   left_ = 0;
   body_bytes_ = 0;
 }
@@ -154,6 +156,8 @@ Result<void> ResponseReader::read_field(std::string_view line) {
     }
     has_length_ = true;
     left_ = length;
+  } else if (same(name, "connection")) {
+    closes_ = closes_ || same(value, "close");
   } else if (same(name, "transfer-encoding")) {
     // The last coding decides about framing; any other than chunked ends with the connection.
     chunked_ = same(trimmed(value.substr(value.rfind(',') + 1)), "chunked");
@@ -166,10 +170,10 @@ Result<void> ResponseReader::read_field(std::string_view line) {
 
 void ResponseReader::fields_done() {
   if (status_ < 200) {
-    reset();
+    reset(has_no_body_);
     return;
   }
-  if (status_ == 204 || status_ == 304) {
+  if (has_no_body_ || status_ == 204 || status_ == 304) {
     state_ = State::done;
   } else if (chunked_) {
     state_ = State::chunk_size;
@@ -177,6 +181,7 @@ void ResponseReader::fields_done() {
     state_ = left_ == 0 ? State::done : State::body_of_length;
   } else {
     state_ = State::body_to_close;
+    closes_ = true;
   }
 }
 

@@ -1,4 +1,4 @@
-// Reads one HTTP/1.1 response to a GET, as far as a load generator cares: its status and where it ends.
+// Reads one HTTP/1.1 response, as far as a load generator cares: its status and where it ends.
 //
 //   status_line -> fields -> body_of_length ----------------------------> done
 //        ^            |----> chunk_size -> chunk_data -> chunk_end --+     ^
@@ -28,14 +28,15 @@ class ResponseReader {
   static constexpr std::size_t largest_line = std::size_t{16} * 1024;
   static constexpr std::size_t largest_head = std::size_t{256} * 1024;
 
-  // For the next response.
-  void reset();
+  // For the next response; one to HEAD has no body whatever its fields say.
+  void reset(bool has_no_body = false);
   [[nodiscard]] Result<void> feed(std::span<const std::uint8_t> bytes);
   // The stream was ended in the orderly way; true where that completes the response.
   [[nodiscard]] bool end_of_stream();
 
   [[nodiscard]] bool complete() const { return state_ == State::done; }
   [[nodiscard]] std::uint16_t status() const { return status_; }          // 0: not yet
+  [[nodiscard]] bool closes() const { return closes_; }                   // it says that nothing more will come
   [[nodiscard]] std::uint64_t body_bytes() const { return body_bytes_; }  // received so far, chunk framing left out
 
  private:
@@ -64,6 +65,8 @@ class ResponseReader {
   std::uint16_t status_ = 0;
   bool has_length_ = false;
   bool chunked_ = false;
+  bool has_no_body_ = false;
+  bool closes_ = false;
   std::uint64_t left_ = 0;  // of the body or the chunk
   std::uint64_t body_bytes_ = 0;
 };

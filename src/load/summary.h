@@ -30,9 +30,12 @@ struct Distribution {
   std::optional<double> sd;
 };
 
-// tcp_handshake, tls_handshake, request_send, app_response, total, total_from_schedule, last_byte, start_delay.
+// tcp_handshake, tcp_to_tls, tls_handshake, request_send, app_response, total, total_from_schedule, last_byte, start_delay.
 // Of one configuration alone, or of all.
 std::vector<Distribution> distributions(const Results& results, std::optional<std::uint32_t> configuration = {});
+
+// Where tcp_to_tls and tls_handshake went, over complete transactions; empty with --split off.
+std::vector<Distribution> split_distributions(const Results& results);
 
 // How many handshakes selected each group, by code point, ascending.
 std::vector<std::pair<std::uint16_t, std::uint64_t>> selected_groups(const Results& results);

@@ -1,11 +1,8 @@
 #include "load/url.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <charconv>
 
-#include "base/version.h"
 #include "io/address.h"
 
 namespace tlstrata::load {
@@ -68,16 +65,6 @@ Checked<Url> parse_url(std::string_view text) {
   }
   url.host = authority;
   return url;
-}
-
-std::string make_request(const Url& url) {
-  std::string host = url.host.contains(':') ? "[" + url.host.substr(0, url.host.find('%')) + "]" : url.host;
-  if (url.port != 443) {
-    host += fmt::format(":{}", url.port);
-  }
-  return fmt::format(
-      "GET {} HTTP/1.1\r\nHost: {}\r\nUser-Agent: tlstrata/{}\r\nAccept: */*\r\nConnection: close\r\n\r\n", url.target,
-      host, version_string());
 }
 
 }  // namespace tlstrata::load

@@ -1,6 +1,6 @@
 // The URL under load.
 //
-// In:      "https://host:port/path?query". Out: its parts and the request that fetches it.
+// In:      "https://host:port/path?query". Out: its parts.
 // Errors:  usage, with what is wrong: another scheme, no host, user names, characters that would break a request line.
 // Threads: pure functions.
 // Source:  RFC 3986 sections 3.2 to 3.4; RFC 9110 section 4.2.2; RFC 9112 section 3.
@@ -22,9 +22,5 @@ struct Url {
 };
 
 Checked<Url> parse_url(std::string_view text);
-
-// A GET that asks for the connection to be closed after the response: one transaction a connection, and the waiting
-// state of TCP's end (TIME_WAIT) falls to the server, so that the client does not run out of ports.
-std::string make_request(const Url& url);
 
 }  // namespace tlstrata::load

@@ -1,6 +1,7 @@
 #include "load/worker.h"
 
 #include <algorithm>
+#include <cmath>
 #include <csignal>
 #include <utility>
 
@@ -14,6 +15,7 @@ constexpr std::size_t scratch_bytes = std::size_t{32} * 1024;  // two full recor
 // What a sleep is ended early by: above the usual lateness of a wake-up (poller.h), below what would burn a core at
 // thousands of starts per second.
 constexpr Nanos spin_ns = 100 * nanos_per_microsecond;
+constexpr Nanos pause_after_failure_ns = nanos_per_millisecond;
 constexpr int most_starts = 64;           // in a row, where the schedule has got ahead of the machine
 constexpr std::uint32_t index_bits = 24;  // of a token: more slots than a process has descriptors
 constexpr std::uint64_t index_mask = (std::uint64_t{1} << index_bits) - 1;
@@ -26,16 +28,26 @@ void block_pipe_signal() {
   (void)::pthread_sigmask(SIG_BLOCK, &pipe, nullptr);
 }
 
-Checked<ossl::ClientContext> make_context(const Plan& plan, const Configuration& configuration) {
+Checked<ossl::ClientContext> make_context(const Plan& plan, const Configuration& configuration,
+                                          const std::optional<ossl::TrustStore>& trust) {
   ossl::ClientSettings settings;
   settings.groups = configuration.groups;
   settings.key_shares = configuration.key_shares;
-  settings.trust = plan.trust ? &*plan.trust : nullptr;
-  settings.host = plan.url.host.substr(0, plan.url.host.find('%'));
-  settings.host_is_address = plan.url.host_is_address;
-  settings.alpn = "http/1.1";
+  settings.trust = trust ? &*trust : nullptr;
+  settings.host = plan.server_name.substr(0, plan.server_name.find('%'));
+  settings.host_is_address = plan.server_name_is_address;
+  settings.alpn = plan.protocol == Protocol::http2 ? "h2" : "http/1.1";
   settings.key_log_fd = plan.key_log_fd;
+  settings.ciphers = plan.ciphers;
+  settings.certificate_file = plan.certificate_file;
+  settings.key_file = plan.key_file;
+  settings.keeps_tickets = plan.resume > 0;
   return ossl::ClientContext::create(settings);
+}
+
+// For counters that one thread writes and others read.
+void bump(std::atomic<std::uint64_t>& counter, std::uint64_t by = 1) {
+  counter.store(counter.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
 }
 
 }  // namespace
@@ -45,8 +57,8 @@ Worker::Worker(const Plan& plan, unsigned share, io::Poller poller, io::Waker wa
       share_(share),
       poller_(std::move(poller)),
       waker_(std::move(waker)),
-      next_local_(share),
-      scratch_(scratch_bytes) {}
+      scratch_(scratch_bytes),
+      starts_(plan, share) {}
 
 Checked<std::unique_ptr<Worker>> Worker::create(const Plan& plan, unsigned share) {
   auto poller = io::Poller::create();
@@ -59,27 +71,71 @@ Checked<std::unique_ptr<Worker>> Worker::create(const Plan& plan, unsigned share
   if (auto added = worker->poller_.add(worker->waker_.fd(), io::Interest::read, waker_token); !added) {
     return std::unexpected(complain(added.error(), "load", "raise the limit on open files (ulimit -n)"));
   }
+  if (plan.verify) {
+    auto trust =
+        plan.ca_file.empty() ? ossl::TrustStore::system_roots() : ossl::TrustStore::from_file(plan.ca_file);
+    if (!trust) {
+      return std::unexpected(trust.error());
+    }
+    worker->trust_ = std::move(*trust);
+  }
   for (const Configuration& configuration : plan.configurations) {
-    auto context = make_context(plan, configuration);
+    auto context = make_context(plan, configuration, worker->trust_);
     if (!context) {
       return std::unexpected(context.error());
     }
     worker->contexts_.push_back(std::move(*context));
   }
-  for (std::size_t i = share; i < plan.starts.size(); i += plan.threads) {
-    Record& record = worker->records_.emplace_back();
-    record.mark(Instant::scheduled, plan.starts[i]);
-    record.configuration = plan.mix[i];
-  }
+  worker->plan_records();
   return worker;
+}
+
+// Memory for what is known to come; in an open loop also who comes when.
+void Worker::plan_records() {
+  if (plan_.closed) {
+    if (plan_.closed->count) {
+      records_.reserve(*plan_.closed->count / plan_.threads + plan_.requests);
+    }
+    return;
+  }
+  std::size_t transactions = 0;
+  Starts starts(plan_, share_);
+  while (starts.next_ns()) {
+    transactions += starts.take().requests;
+  }
+  to_come_ = records_.append(transactions);
+  std::size_t at = 0;
+  starts = Starts(plan_, share_);
+  while (starts.next_ns()) {
+    const Start start = starts.take();
+    label(to_come_.subspan(at, start.requests), start);
+    at += start.requests;
+  }
+}
+
+void Worker::label(std::span<Record> records, const Start& start) {
+  const bool resumes = is_to_resume(ordinal_++);
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    records[i].connection = start.connection;
+    records[i].request = static_cast<std::uint32_t>(i + 1);
+    records[i].configuration = plan_.mix[start.connection % plan_.mix.size()];
+    records[i].resume_asked = resumes;
+  }
+  records.front().mark(Instant::scheduled, start.scheduled_ns);
+}
+
+// Spread evenly: of any n in a row n times the ratio, to within one.
+bool Worker::is_to_resume(std::uint64_t ordinal) const {
+  const auto share = static_cast<double>(ordinal);
+  return std::floor((share + 1) * plan_.resume + 1e-9) > std::floor(share * plan_.resume + 1e-9);
 }
 
 void Worker::warm_up() {
   block_pipe_signal();
   for (std::uint32_t i = share_; i < plan_.warm_up && !cancelled(); i += plan_.threads) {
-    Record record;
-    record.configuration = i % static_cast<std::uint32_t>(contexts_.size());
-    record.mark(Instant::scheduled, io::monotonic_ns());
+    std::array<Record, 1> record;
+    record[0].configuration = i % static_cast<std::uint32_t>(contexts_.size());
+    record[0].mark(Instant::scheduled, io::monotonic_ns());
     start(record);
     while (open_ > 0 && !cancelled()) {
       wait();
@@ -92,29 +148,45 @@ void Worker::warm_up() {
 void Worker::run(Nanos begin_ns) {
   block_pipe_signal();
   io::use_precise_timers();
-  for (Record& record : records_) {
-    record.mark(Instant::scheduled, begin_ns + record.instant(Instant::scheduled));
+  for (Record& record : to_come_) {
+    if (record.request == 1) {
+      record.mark(Instant::scheduled, begin_ns + record.instant(Instant::scheduled));
+    }
   }
+  starts_.begin(begin_ns);
   spun_before_ns_ = poller_.spun_ns();
   measuring_ = true;
-  while ((next_ < records_.size() || open_ > 0) && !cancelled()) {
+  while ((starts_.next_ns() || open_ > 0) && !cancelled()) {
     start_due();
     wait();
   }
   stop_all();
 }
 
+std::span<Record> Worker::records_for(const Start& start) {
+  if (!plan_.closed) {
+    const auto records = to_come_.first(start.requests);
+    to_come_ = to_come_.subspan(start.requests);
+    return records;
+  }
+  const auto records = records_.append(start.requests);
+  label(records, start);
+  return records;
+}
+
 // Those whose time has come; nothing else delays them, responses least of all.
 void Worker::start_due() {
-  for (int started = 0; started < most_starts && next_ < records_.size() &&
-                        records_[next_].instant(Instant::scheduled) <= io::monotonic_ns();
-       ++started) {
-    start(records_[next_++]);
-    started_count_.fetch_add(1, std::memory_order_relaxed);
+  for (int started = 0; started < most_starts; ++started) {
+    const auto next = starts_.next_ns();
+    if (!next || *next > io::monotonic_ns()) {
+      return;
+    }
+    start(records_for(starts_.take()));
+    bump(connections_count_);
   }
 }
 
-void Worker::start(Record& planned) {
+void Worker::start(std::span<Record> records) {
   if (free_.empty()) {
     free_.push_back(static_cast<std::uint32_t>(slots_.size()));
     slots_.push_back(std::make_unique<Slot>());
@@ -123,85 +195,109 @@ void Worker::start(Record& planned) {
   free_.pop_back();
   Slot& slot = *slots_[index];
   ++slot.generation;
-  slot.record = &planned;
-  slot.reported = false;
+  slot.reported = 0;
   ++open_;
+  open_count_.store(open_, std::memory_order_relaxed);
   const io::Address* local = nullptr;
   if (!plan_.local_addresses.empty()) {
-    local = &plan_.local_addresses[next_local_ % plan_.local_addresses.size()];
-    next_local_ += plan_.threads;
+    local = &plan_.local_addresses[records.front().connection % plan_.local_addresses.size()];
   }
-  Transaction& transaction = slot.transaction;
-  transaction.start(plan_, contexts_[planned.configuration], local, planned);
+  Connection& connection = slot.connection;
+  connection.start(plan_, contexts_[records.front().configuration], local, records);
   const std::uint64_t token = (slot.generation << index_bits) | index;
-  if (transaction.is_open() && !poller_.add(transaction.fd(), io::Interest::edges, token)) {
-    transaction.cancel();
+  if (connection.is_open() && !poller_.add(connection.fd(), io::Interest::edges, token)) {
+    connection.cancel();
   }
-  if (transaction.is_open()) {
-    timers_.set(transaction.deadline_ns(), token);
+  if (connection.is_open()) {
+    timers_.set(connection.deadline_ns(), token);
   }
   after_step(index);
 }
 
 Worker::Slot* Worker::find(std::uint64_t token) {
   Slot& slot = *slots_[token & index_mask];
-  return slot.generation == token >> index_bits && slot.transaction.is_open() ? &slot : nullptr;
+  return slot.generation == token >> index_bits && slot.connection.is_open() ? &slot : nullptr;
 }
 
-void Worker::serve(std::uint64_t token) {
+void Worker::serve(std::uint64_t token, Nanos woken_ns) {
   Slot* const slot = find(token);
   if (slot == nullptr) {
     return;
   }
-  const Nanos deadline_before = slot->transaction.deadline_ns();
-  slot->transaction.proceed(scratch_);
-  if (slot->transaction.is_open() && slot->transaction.deadline_ns() != deadline_before) {
-    timers_.set(slot->transaction.deadline_ns(), token);
+  const Nanos deadline_before = slot->connection.deadline_ns();
+  slot->connection.proceed(scratch_, woken_ns);
+  // An earlier timer that is still set looks again when it comes: most phases end long before their deadline.
+  if (slot->connection.is_open() && slot->connection.deadline_ns() < deadline_before) {
+    timers_.set(slot->connection.deadline_ns(), token);
   }
   after_step(static_cast<std::uint32_t>(token & index_mask));
 }
 
 void Worker::expire() {
+  if (!timers_.next()) {
+    return;
+  }
   const Nanos now = io::monotonic_ns();
   while (const auto timer = timers_.due(now)) {
     Slot* const slot = find(timer->token);
-    if (slot != nullptr && slot->transaction.deadline_ns() == timer->deadline_ns) {
-      slot->transaction.expire();
-      after_step(static_cast<std::uint32_t>(timer->token & index_mask));
+    if (slot == nullptr) {
+      continue;
     }
+    if (slot->connection.deadline_ns() > now) {
+      timers_.set(slot->connection.deadline_ns(), timer->token);
+      continue;
+    }
+    slot->connection.expire();
+    after_step(static_cast<std::uint32_t>(timer->token & index_mask));
   }
 }
 
 void Worker::after_step(std::uint32_t index) {
   Slot& slot = *slots_[index];
-  if (slot.transaction.is_decided() && !slot.reported) {
+  if (slot.connection.decided().size() > slot.reported) {
     report(slot);
   }
-  if (!slot.transaction.is_open()) {
+  if (!slot.connection.is_open()) {
     free_.push_back(index);
     --open_;
+    open_count_.store(open_, std::memory_order_relaxed);
+    if (measuring_) {
+      // Who failed at once tries again a little later: a full machine is not to be asked without end.
+      const bool failed = !slot.connection.failure().empty();
+      starts_.user_is_free(io::monotonic_ns() + (failed ? pause_after_failure_ns : 0));
+    }
   }
 }
 
 void Worker::report(Slot& slot) {
-  slot.reported = true;
-  *slot.record = slot.transaction.record();
-  if (!slot.transaction.failure().empty()) {
-    ++(measuring_ ? failures_ : warm_up_failures_)[{slot.record->outcome, slot.transaction.failure()}];
+  const auto decided = slot.connection.decided();
+  for (const Record& record : decided.subspan(slot.reported)) {
+    const bool never_asked = record.request > 1 && record.outcome == Outcome::not_started;
+    if (never_asked || (record.outcome != Outcome::complete && !slot.connection.failure().empty())) {
+      const std::string reason = never_asked ? "the connection ended before" : slot.connection.failure();
+      ++(measuring_ ? failures_ : warm_up_failures_)[{record.outcome, reason}];
+    }
+    if (measuring_) {
+      count(record);
+    }
   }
-  if (measuring_) {
-    ended_count_.fetch_add(1, std::memory_order_relaxed);
-    failed_count_.fetch_add(slot.record->succeeded() ? 0 : 1, std::memory_order_relaxed);
+  slot.reported = decided.size();
+}
+
+void Worker::count(const Record& record) {
+  bump(outcome_counts_[static_cast<std::size_t>(record.outcome)]);
+  bump(failed_count_, record.succeeded() ? 0 : 1);
+  bump(resumed_count_, record.resumed && record.request == 1 ? 1 : 0);
+  const auto duration =
+      record.between(record.request == 1 ? Instant::started : Instant::request, Instant::last_byte);
+  if (record.outcome == Outcome::complete && duration) {
+    durations_.add(*duration);
   }
 }
 
-// Timers of phases and transactions that have ended would each cost a wake-up.
+// Timers of connections that have ended would each cost a wake-up.
 void Worker::drop_stale_timers() {
-  for (auto timer = timers_.next(); timer; timer = timers_.next()) {
-    const Slot* const slot = find(timer->token);
-    if (slot != nullptr && slot->transaction.deadline_ns() == timer->deadline_ns) {
-      return;
-    }
+  for (auto timer = timers_.next(); timer && find(timer->token) == nullptr; timer = timers_.next()) {
     timers_.pop();
   }
 }
@@ -211,17 +307,20 @@ void Worker::wait() {
   drop_stale_timers();
   const auto timer = timers_.next();
   const Nanos next_timer = timer ? timer->deadline_ns : io::Poller::never;
-  const bool running = measuring_ && next_ < records_.size();
-  const Nanos next_start = running ? records_[next_].instant(Instant::scheduled) : io::Poller::never;
-  const auto ready = poller_.wait(std::min(next_timer, next_start), next_start <= next_timer ? spin_ns : 0);
+  const auto start = measuring_ ? starts_.next_ns() : std::nullopt;
+  const Nanos next_start = start.value_or(io::Poller::never);
+  // Users of a closed loop have no time that they must keep.
+  const bool spins = next_start <= next_timer && !plan_.closed;
+  const auto ready = poller_.wait(std::min(next_timer, next_start), spins ? spin_ns : 0);
+  const Nanos woken_ns = ready.empty() ? 0 : io::monotonic_ns();
   for (const io::Ready& event : ready) {
     if (event.token == waker_token) {
       waker_.clear();
       continue;
     }
-    serve(event.token);
+    serve(event.token, woken_ns);
     // A handshake takes a few hundred microseconds: a start that came due meanwhile does not wait for the rest.
-    if (running) {
+    if (measuring_) {
       start_due();
     }
   }
@@ -230,8 +329,8 @@ void Worker::wait() {
 
 void Worker::stop_all() {
   for (std::uint32_t index = 0; index < slots_.size(); ++index) {
-    if (slots_[index]->transaction.is_open()) {
-      slots_[index]->transaction.cancel();
+    if (slots_[index]->connection.is_open()) {
+      slots_[index]->connection.cancel();
       after_step(index);
     }
   }
@@ -243,8 +342,17 @@ void Worker::cancel() {
 }
 
 Progress Worker::progress() const {
-  return {records_.size(), started_count_.load(std::memory_order_relaxed), ended_count_.load(std::memory_order_relaxed),
-          failed_count_.load(std::memory_order_relaxed)};
+  Progress progress;
+  progress.connections = connections_count_.load(std::memory_order_relaxed);
+  progress.open = open_count_.load(std::memory_order_relaxed);
+  progress.failed = failed_count_.load(std::memory_order_relaxed);
+  progress.resumed = resumed_count_.load(std::memory_order_relaxed);
+  for (std::size_t i = 0; i < outcome_count; ++i) {
+    progress.outcomes[i] = outcome_counts_[i].load(std::memory_order_relaxed);
+    progress.ended += progress.outcomes[i];
+  }
+  durations_.add_to(progress.durations);
+  return progress;
 }
 
 int Worker::key_log_error() const {

@@ -1,6 +1,7 @@
-// One thread's share of a run: its own TLS contexts, its own epoll, every n-th transaction of the schedule.
+// One thread's share of a run: its own TLS contexts and trust, its own epoll, every n-th connection. Nothing that
+// changes is shared with other threads but counters that others read.
 //
-// In:        the Plan, which share of how many. Out: records of its transactions in the schedule's order.
+// In:        the Plan, which share of how many. Out: records of its transactions.
 // Ownership: owns contexts, connections and records; the Plan must outlive it.
 // Errors:    create: Complaint. Later all errors are outcomes.
 // Units:     nanoseconds of CLOCK_MONOTONIC.
@@ -8,33 +9,43 @@
 //            Records and counts are to be read once its thread has ended.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "base/complaint.h"
 #include "io/poller.h"
 #include "io/timer_queue.h"
+#include "load/connection.h"
+#include "load/live_histogram.h"
 #include "load/plan.h"
 #include "load/record.h"
-#include "load/transaction.h"
+#include "load/record_list.h"
+#include "load/starts.h"
 #include "ossl/client.h"
 
 namespace tlstrata::load {
 
 struct Progress {
-  std::uint64_t scheduled = 0;
-  std::uint64_t started = 0;  // a SYN was sent, or could not be
-  std::uint64_t ended = 0;    // their outcome is known
-  std::uint64_t failed = 0;   // of these: not a success
+  std::uint64_t scheduled = 0;    // transactions; 0: a closed loop that only time ends
+  std::uint64_t connections = 0;  // a SYN was sent, or could not be
+  std::uint64_t open = 0;         // connections at this moment
+  std::uint64_t ended = 0;        // transactions whose outcome is known
+  std::uint64_t failed = 0;       // of these: not a success
+  std::uint64_t resumed = 0;      // connections
+  OutcomeCounts outcomes{};
+  LiveCounts durations;  // of the complete ones, actual start to last byte
 };
 
 class Worker {
  public:
   static Checked<std::unique_ptr<Worker>> create(const Plan& plan, unsigned share);
 
-  // Plan::warm_up transactions over all workers, one after the other in each.
+  // Plan::warm_up connections over all workers, one after the other in each.
   void warm_up();
   // The schedule, counted from `begin_ns`.
   void run(Nanos begin_ns);
@@ -42,7 +53,8 @@ class Worker {
   void cancel();
   [[nodiscard]] Progress progress() const;
 
-  [[nodiscard]] const std::vector<Record>& records() const { return records_; }
+  // The last call.
+  [[nodiscard]] RecordList take_records() { return std::move(records_); }
   [[nodiscard]] const FailureCounts& failures() const { return failures_; }
   [[nodiscard]] const FailureCounts& warm_up_failures() const { return warm_up_failures_; }
   [[nodiscard]] std::uint64_t warmed_up() const { return warmed_up_; }
@@ -51,19 +63,23 @@ class Worker {
 
  private:
   struct Slot {
-    Transaction transaction;
+    Connection connection;
     std::uint64_t generation = 0;
-    Record* record = nullptr;  // where the outcome goes
-    bool reported = false;
+    std::size_t reported = 0;  // of its records
   };
 
   Worker(const Plan& plan, unsigned share, io::Poller poller, io::Waker waker);
 
-  void start(Record& planned);
+  void plan_records();
+  void label(std::span<Record> records, const Start& start);
+  void start(std::span<Record> records);
   void start_due();
-  void serve(std::uint64_t token);
+  std::span<Record> records_for(const Start& start);
+  bool is_to_resume(std::uint64_t ordinal) const;
+  void serve(std::uint64_t token, Nanos woken_ns);
   void expire();
   void report(Slot& slot);
+  void count(const Record& record);
   void after_step(std::uint32_t index);
   void drop_stale_timers();
   void wait();
@@ -73,6 +89,7 @@ class Worker {
 
   const Plan& plan_;
   unsigned share_;
+  std::optional<ossl::TrustStore> trust_;  // a store of its own: the library locks it when it verifies
   std::vector<ossl::ClientContext> contexts_;  // by configuration; before the connections that use them
   io::Poller poller_;
   io::Waker waker_;
@@ -81,20 +98,24 @@ class Worker {
   std::vector<std::uint32_t> free_;
   std::size_t open_ = 0;
   bool measuring_ = false;  // in run(), not in warm_up()
-  std::size_t next_local_ = 0;
   std::vector<std::uint8_t> scratch_;
 
-  std::vector<Record> records_;  // of all transactions of this share, those to come included
-  std::size_t next_ = 0;         // the first that has not started
+  Starts starts_;
+  RecordList records_;           // of all transactions of this share; in an open loop those to come included
+  std::span<Record> to_come_;    // open loop: of them, those of connections that have not started
+  std::uint64_t ordinal_ = 0;    // of the next connection of this share
   Nanos spun_before_ns_ = 0;
   FailureCounts failures_;
   FailureCounts warm_up_failures_;
   std::uint64_t warmed_up_ = 0;
 
   std::atomic<bool> cancelled_ = false;
-  std::atomic<std::uint64_t> started_count_ = 0;
-  std::atomic<std::uint64_t> ended_count_ = 0;
+  std::atomic<std::uint64_t> connections_count_ = 0;
+  std::atomic<std::uint64_t> open_count_ = 0;
   std::atomic<std::uint64_t> failed_count_ = 0;
+  std::atomic<std::uint64_t> resumed_count_ = 0;
+  std::array<std::atomic<std::uint64_t>, outcome_count> outcome_counts_{};
+  LiveHistogram durations_;
 };
 
 }  // namespace tlstrata::load

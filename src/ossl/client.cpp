@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <deque>
 #include <system_error>
 #include <utility>
 
@@ -19,6 +20,10 @@ namespace tlstrata::ossl {
 namespace {
 
 using Context = Handle<SSL_CTX, SSL_CTX_free>;
+using Session = Handle<SSL_SESSION, SSL_SESSION_free>;
+
+// A server gives one or two per connection, and a run with a ratio below one uses fewer than it gets.
+constexpr std::size_t most_tickets = 1024;
 
 std::string system_text(int error) {
   return std::generic_category().message(error);
@@ -33,10 +38,42 @@ struct ClientContext::State {
   bool verify = false;
   int key_log_fd = -1;
   int key_log_error = 0;
+  std::deque<Session> tickets;  // the oldest first
+
+  static State& of(const SSL* ssl) { return *static_cast<State*>(SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl))); }
+
+  // A new ticket. Kept as a copy: the library marks the session itself as spent when the connection's next ticket comes.
+  static int keep_ticket(SSL* ssl, SSL_SESSION* session) {
+    auto& tickets = of(ssl).tickets;
+    if (Session copy(SSL_SESSION_dup(session)); copy) {
+      tickets.push_back(std::move(copy));
+    }
+    if (tickets.size() > most_tickets) {
+      tickets.pop_front();
+    }
+    return 0;
+  }
+
+  // The newest: an old one may have expired. The last one left is lent and not given away, so that a server that gives
+  // few does not change the ratio that was asked for. Null: there is none.
+  Session take_ticket() {
+    while (!tickets.empty()) {
+      Session session = std::move(tickets.back());
+      tickets.pop_back();
+      if (SSL_SESSION_is_resumable(session.get()) != 1) {
+        continue;
+      }
+      if (Session copy(tickets.empty() ? SSL_SESSION_dup(session.get()) : nullptr); copy) {
+        tickets.push_back(std::move(copy));
+      }
+      return session;
+    }
+    return nullptr;
+  }
 
   // One write(2) a line: with O_APPEND lines of several processes do not mix.
   static void log_keys(const SSL* ssl, const char* line) {
-    auto* const state = static_cast<State*>(SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl)));
+    State* const state = &of(ssl);
     std::string text = line;
     text += '\n';
     ssize_t written = 0;
@@ -57,6 +94,32 @@ ClientContext::~ClientContext() = default;
 int ClientContext::key_log_error() const {
   return state_->key_log_error;
 }
+
+std::size_t ClientContext::tickets() const {
+  return state_->tickets.size();
+}
+
+namespace {
+
+Checked<void> use_identity(SSL_CTX* context, const ClientSettings& settings) {
+  if (settings.certificate_file.empty()) {
+    return {};
+  }
+  const auto refuse = [](const std::string& file, const char* remedy) {
+    return std::unexpected(
+        Complaint{"cannot use the client's certificate: " + reason(last_error("").number), file, remedy});
+  };
+  ERR_clear_error();
+  if (SSL_CTX_use_certificate_chain_file(context, settings.certificate_file.c_str()) != 1) {
+    return refuse(settings.certificate_file, "give a PEM file with the certificate first");
+  }
+  if (SSL_CTX_use_PrivateKey_file(context, settings.key_file.c_str(), SSL_FILETYPE_PEM) != 1) {
+    return refuse(settings.key_file, "give the certificate's private key as PEM");
+  }
+  return {};
+}
+
+}  // namespace
 
 Checked<ClientContext> ClientContext::create(const ClientSettings& settings) {
   if (auto provided = provide_groups(settings.groups); !provided) {
@@ -83,12 +146,25 @@ Checked<ClientContext> ClientContext::create(const ClientSettings& settings) {
     return std::unexpected(Complaint{"the TLS library refuses the configuration: " + reason(last_error("").number),
                                      groups, "see tlstrata doctor for what the library supports"});
   }
+  if (!settings.ciphers.empty() && SSL_CTX_set_ciphersuites(context, settings.ciphers.c_str()) != 1) {
+    ERR_clear_error();
+    return std::unexpected(Complaint{"no such TLS 1.3 cipher suites", settings.ciphers,
+                                     "join IANA's names with ':', like TLS_AES_128_GCM_SHA256", ExitCode::usage});
+  }
+  if (auto used = use_identity(context, settings); !used) {
+    return std::unexpected(used.error());
+  }
   if (settings.trust != nullptr) {
     SSL_CTX_set1_cert_store(context, settings.trust->get());
   }
-  SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+  if (settings.keeps_tickets) {
+    SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
+    SSL_CTX_sess_set_new_cb(context, State::keep_ticket);
+  } else {
+    SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+  }
   SSL_CTX_set_verify(context, state->verify ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nullptr);
-  // A record in one read(2) instead of two: header and content.
+  // After the handshake; until then see socket_io.h.
   SSL_CTX_set_read_ahead(context, 1);
   SSL_CTX_set_app_data(context, state.get());
   if (settings.key_log_fd >= 0) {
@@ -101,25 +177,42 @@ void ClientConnection::FreeSsl::operator()(ssl_st* ssl) const {
   SSL_free(ssl);
 }
 
-Result<ClientConnection> ClientConnection::start(const ClientContext& context, int socket) {
-  const auto& state = *context.state_;
-  std::unique_ptr<ssl_st, FreeSsl> ssl(SSL_new(state.context.get()));
+Result<ClientConnection> ClientConnection::start(const ClientContext& context, int socket, ClientStart how) {
+  auto& state = *context.state_;
+  ClientConnection connection;
+  connection.io_ = std::make_unique<SocketIo>();
+  connection.io_->socket = socket;
+  connection.costs_ = std::make_unique<PrimitiveCosts>();
+  connection.io_->costs = how.measure ? connection.costs_.get() : nullptr;
+  connection.measures_ = how.measure;
+  connection.ssl_.reset(SSL_new(state.context.get()));
+  SSL* const ssl = connection.ssl_.get();
+  BIO* const bio = ssl != nullptr ? new_socket_bio(*connection.io_) : nullptr;
+  if (bio == nullptr) {
+    return std::unexpected(last_error("TLS connection"));
+  }
+  SSL_set_bio(ssl, bio, bio);
   const char* const host = state.host.c_str();
-  bool started = ssl != nullptr && SSL_set_fd(ssl.get(), socket) == 1;
-  if (started && !state.host_is_address) {
+  bool started = true;
+  if (!state.host_is_address) {
     // SSL_set_tlsext_host_name(3), whose macro casts in the old style.
-    started =
-        SSL_ctrl(ssl.get(), SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name, const_cast<char*>(host)) == 1;
+    started = SSL_ctrl(ssl, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name, const_cast<char*>(host)) == 1;
   }
   if (started && state.verify) {
-    started = state.host_is_address ? X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl.get()), host) == 1
-                                    : SSL_set1_host(ssl.get(), host) == 1;
+    started = state.host_is_address ? X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host) == 1
+                                    : SSL_set1_host(ssl, host) == 1;
+  }
+  if (started && how.resume) {
+    if (const Session ticket = state.take_ticket()) {
+      started = SSL_set_session(ssl, ticket.get()) == 1;
+      connection.offers_ticket_ = started;
+    }
   }
   if (!started) {
     return std::unexpected(last_error("TLS connection"));
   }
-  SSL_set_connect_state(ssl.get());
-  return ClientConnection(std::move(ssl));
+  SSL_set_connect_state(ssl);
+  return connection;
 }
 
 // What a call's result means; `system_error` is errno right after it.
@@ -162,7 +255,18 @@ Step ClientConnection::step_of(int result, int system_error) {
   return Step::failed;
 }
 
+Step ClientConnection::write_early(std::span<const std::uint8_t> bytes) {
+  const PrimitiveMeter meter(meter_of());
+  ERR_clear_error();
+  errno = 0;
+  std::size_t written = 0;
+  const int result = SSL_write_early_data(ssl_.get(), bytes.data(), bytes.size(), &written);
+  const int system_error = errno;
+  return step_of(result, system_error);
+}
+
 Step ClientConnection::handshake() {
+  const PrimitiveMeter meter(meter_of());
   ERR_clear_error();
   errno = 0;
   const int result = SSL_do_handshake(ssl_.get());
@@ -206,6 +310,26 @@ std::uint16_t ClientConnection::group() const {
   const char* const name = SSL_get0_group_name(ssl_.get());
   const auto code = name != nullptr ? group_code_point(name) : std::nullopt;
   return code.value_or(0);
+}
+
+std::string_view ClientConnection::alpn() const {
+  const unsigned char* name = nullptr;
+  unsigned int size = 0;
+  SSL_get0_alpn_selected(ssl_.get(), &name, &size);
+  return {reinterpret_cast<const char*>(name), size};
+}
+
+bool ClientConnection::may_send_early(std::size_t size) const {
+  const SSL_SESSION* const session = offers_ticket_ ? SSL_get0_session(ssl_.get()) : nullptr;
+  return session != nullptr && SSL_SESSION_get_max_early_data(session) >= size;
+}
+
+bool ClientConnection::is_resumed() const {
+  return SSL_session_reused(ssl_.get()) == 1;
+}
+
+bool ClientConnection::early_data_taken() const {
+  return SSL_get_early_data_status(ssl_.get()) == SSL_EARLY_DATA_ACCEPTED;
 }
 
 }  // namespace tlstrata::ossl

@@ -7,16 +7,21 @@
 // Errors:    create: Complaint. Steps: Step::failed, with failure() saying why; nothing else may then be called on the
 //            connection but failure().
 // Threads:   one thread a context and its connections.
-// Source:    RFC 8446; key log: draft-ietf-tls-keylogfile. TLS 1.3 alone is spoken; no session is kept or resumed.
+// Source:    RFC 8446; key log: draft-ietf-tls-keylogfile. TLS 1.3 alone is spoken. Sessions are kept only where asked for
+//            (ClientSettings::keeps_tickets); each ticket is used once (RFC 8446 appendix C.4) but the
+//            last one that is left, by PSK with (EC)DHE.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/complaint.h"
+#include "ossl/primitive_costs.h"
+#include "ossl/socket_io.h"
 #include "ossl/trust.h"
 
 struct ssl_ctx_st;
@@ -32,6 +37,10 @@ struct ClientSettings {
   bool host_is_address = false;
   std::string alpn;     // one protocol; empty: the extension is not sent
   int key_log_fd = -1;  // secrets are appended here, a line a write; -1: nowhere
+  std::string ciphers;           // IANA names joined with `:`, in order of preference; empty: the library's
+  std::string certificate_file;  // the client's own, PEM with its chain; empty: none
+  std::string key_file;          // of it
+  bool keeps_tickets = false;    // for connections that resume
 };
 
 class ClientContext {
@@ -43,6 +52,8 @@ class ClientContext {
 
   // errno of the first line that could not be written to the key log; 0: none.
   [[nodiscard]] int key_log_error() const;
+  // Tickets that wait to be used.
+  [[nodiscard]] std::size_t tickets() const;
 
  private:
   friend class ClientConnection;
@@ -74,13 +85,21 @@ struct Failure {
   std::string text;  // "certificate verify failed: unable to get local issuer certificate", "alert handshake_failure"
 };
 
+// How one connection is to begin.
+struct ClientStart {
+  bool resume = false;           // with a ticket of the context's, where it has one
+  bool measure = false;          // what the handshake's parts cost, see costs()
+};
+
 class ClientConnection {
  public:
-  static Result<ClientConnection> start(const ClientContext& context, int socket);
+  static Result<ClientConnection> start(const ClientContext& context, int socket, ClientStart how);
   ClientConnection(ClientConnection&&) noexcept = default;
   ClientConnection& operator=(ClientConnection&&) noexcept = default;
   ~ClientConnection() = default;
 
+  // Before handshake(), where may_send_early(): the ClientHello and `bytes` as early data, over as many calls as it takes.
+  Step write_early(std::span<const std::uint8_t> bytes);
   // Until it is done: the client's Finished is then in the socket.
   Step handshake();
   // Writes all of `bytes`, over as many calls with the same bytes as it takes.
@@ -92,16 +111,31 @@ class ClientConnection {
 
   // Selected by the server; 0 before that.
   [[nodiscard]] std::uint16_t group() const;
+  [[nodiscard]] std::string_view alpn() const;  // selected by the server; empty: none
+  [[nodiscard]] bool offers_ticket() const { return offers_ticket_; }
+  [[nodiscard]] bool may_send_early(std::size_t size) const;  // the ticket allows so much
+  [[nodiscard]] bool is_resumed() const;           // after the handshake: the server took the ticket
+  [[nodiscard]] bool early_data_taken() const;     // after the handshake
+  [[nodiscard]] const SocketIo& io() const { return *io_; }
+  // Before a turn of the handshake that is measured.
+  void anchor_clocks(Nanos wall_ns, Nanos cpu_ns) { costs_->anchor(wall_ns, cpu_ns); }
+  // So far; zeros unless ClientStart::measure.
+  [[nodiscard]] const PrimitiveCosts& costs() const { return *costs_; }
   [[nodiscard]] const Failure& failure() const { return failure_; }
 
  private:
   struct FreeSsl {
     void operator()(ssl_st* ssl) const;
   };
-  explicit ClientConnection(std::unique_ptr<ssl_st, FreeSsl> ssl) : ssl_(std::move(ssl)) {}
+  ClientConnection() = default;
   Step step_of(int result, int system_error);
+  PrimitiveCosts* meter_of() const { return measures_ ? costs_.get() : nullptr; }
 
+  std::unique_ptr<SocketIo> io_;  // before the connection, which uses it to its end
+  std::unique_ptr<PrimitiveCosts> costs_;
   std::unique_ptr<ssl_st, FreeSsl> ssl_;
+  bool offers_ticket_ = false;
+  bool measures_ = false;
   Failure failure_;
 };
 

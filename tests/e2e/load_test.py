@@ -25,7 +25,10 @@ OPENSSL = None
 CERTIFICATES = None
 
 COLUMNS = ("cell,block,client,server,start_ns,request,scheduled_ns,start_delay_ns,tcp_handshake_ns,tls_handshake_ns,"
-           "request_send_ns,app_response_ns,total_ns,outcome,group,status").split(",")
+           "request_send_ns,app_response_ns,total_ns,outcome,group,status,mode,resumed,early_data,woken_at_ns,hello_at_ns,"
+           "finished_at_ns,request_at_ns,response_woken_at_ns,last_byte_ns,tcp_to_tls_ns,hello_queue_ns,key_generation_ns,"
+           "key_generation_shares_ns,hello_cpu_ns,hello_preempted_ns,hello_write_ns,key_agreement_ns,chain_ns,signature_ns,signing_ns,"
+           "handshake_cpu_ns,handshake_preempted_ns,handshake_queue_ns,handshake_wait_ns").split(",")
 RESPONSE = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 
 
@@ -268,7 +271,7 @@ class OutputTest(Case):
         for row in result.rows:
             self.assertEqual((row["cell"], row["block"], row["request"]), ("a-b", "3", "1"))
             self.assertEqual(int(row["start_ns"]), int(row["scheduled_ns"]) + int(row["start_delay_ns"]))
-            parts = ["tcp_handshake_ns", "tls_handshake_ns", "request_send_ns", "app_response_ns"]
+            parts = ["tcp_handshake_ns", "tcp_to_tls_ns", "tls_handshake_ns", "request_send_ns", "app_response_ns"]
             self.assertEqual(sum(int(row[part]) for part in parts), int(row["total_ns"]))
             self.assertGreaterEqual(int(row["start_delay_ns"]), 0)
         self.assertEqual(len({(row["client"], row["server"]) for row in result.rows}), 50)
@@ -300,7 +303,7 @@ class OutputTest(Case):
                                     stdout=subprocess.PIPE, check=False, timeout=120)
         os.close(terminal)
         self.assertEqual(result.returncode, 0)
-        self.assertRegex(os.read(controller, 65536).decode(), r"\r\x1b\[K\d+ of 20 started")
+        self.assertRegex(os.read(controller, 65536).decode(), r"\r\x1b\[K\d+ of 20 ended, \d+/s, \d+ in flight")
         os.close(controller)
 
     def test_the_key_log_is_private_whole_and_appended_to(self):
@@ -403,7 +406,11 @@ class ControlTest(Case):
                           ["https://a/", "--rate", "0"], ["https://a/", "--rate", "x"], ["https://a/", "--duration", "5"],
                           ["https://a/", "--arrivals", "uniform"], ["https://a/", "--verify", "maybe"],
                           ["https://a/", "--count", "0"], ["https://a/", "--threads", "0"], ["https://a/", "--nonsense"],
-                          ["https://a/", "--connect-timeout", "0s"]):
+                          ["https://a/", "--connect-timeout", "0s"], ["https://a/", "--users", "2", "--rate", "5"],
+                          ["https://a/", "--resume", "1.5"], ["https://a/", "--early-data"], ["https://a/", "--alpn", "h3"],
+                          ["https://localhost/", "--local-addrs", "127.0.0.9-127.0.0.1"],
+                          ["https://localhost/", "--ciphers", "RC4"], ["https://localhost/", "--metrics", "9464"],
+                          ["https://a/", "--header", "no header"], ["https://a/", "--key", "key.pem"]):
             result = run("load", *arguments)
             self.assertEqual(result.returncode, 2, (arguments, result.stderr))
             self.assertRegex(result.stderr, r"^tlstrata: .*\n$")

@@ -64,12 +64,5 @@ TEST(Url, RefusesWhatIsNone) {
   }
 }
 
-TEST(Url, RequestsNameHostAndPort) {
-  EXPECT_TRUE(make_request(*parse_url("https://a/4KiB")).starts_with("GET /4KiB HTTP/1.1\r\nHost: a\r\n"));
-  EXPECT_NE(make_request(*parse_url("https://a:8443/")).find("Host: a:8443\r\n"), std::string::npos);
-  EXPECT_NE(make_request(*parse_url("https://[::1]:1/")).find("Host: [::1]:1\r\n"), std::string::npos);
-  EXPECT_TRUE(make_request(*parse_url("https://a/")).ends_with("\r\n\r\n"));
-}
-
 }  // namespace
 }  // namespace tlstrata::load

@@ -1,0 +1,148 @@
+#include "ossl/primitive_costs.h"
+
+#include <dlfcn.h>
+#include <openssl/evp.h>
+#include <openssl/x509_vfy.h>
+
+#include <algorithm>
+#include <ctime>
+#include <functional>
+#include <limits>
+
+namespace tlstrata::ossl {
+namespace {
+
+thread_local PrimitiveCosts* current = nullptr;
+
+constexpr Nanos none_yet = std::numeric_limits<Nanos>::max();
+// More than twice the shortest seen, and this much: then somebody else may have had the processor meanwhile.
+constexpr Nanos suspicious_ns = 20 * nanos_per_microsecond;
+
+Nanos read_clock(clockid_t clock) {
+  timespec now{};
+  (void)::clock_gettime(clock, &now);
+  return now.tv_sec * nanos_per_second + now.tv_nsec;
+}
+Nanos thread_cpu_ns() {
+  return read_clock(CLOCK_THREAD_CPUTIME_ID);
+}
+
+// How long the thread was not running since the anchor or the last time that this was asked.
+Nanos newly_stolen_ns(PrimitiveCosts& costs) {
+  const Nanos cpu = thread_cpu_ns() - costs.anchor_cpu_ns;
+  const Nanos wall = read_clock(CLOCK_MONOTONIC) - costs.anchor_wall_ns;
+  const Nanos stolen = std::max<Nanos>(0, wall - cpu - costs.known_stolen_ns);
+  costs.known_stolen_ns += stolen;
+  return stolen;
+}
+
+// The library's own definition behind ours.
+template <typename Function>
+Function* next_definition(const char* name) {
+  return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
+}
+
+Nanos& key_generation(PrimitiveCosts& costs) {
+  const std::size_t at = std::min(costs.key_generations++, PrimitiveCosts::most_key_generations - 1);
+  return costs.key_generation_ns[at];
+}
+
+// Calls `function`, and adds what it cost where `part` of the costs says; `shortest` is the least so far on this thread.
+template <typename Part, typename Function, typename... Arguments>
+int measured(Nanos& shortest, Part part, Function* function, Arguments... arguments) {
+  PrimitiveCosts* const costs = current;
+  if (costs == nullptr) {
+    return function(arguments...);
+  }
+  const Nanos before = read_clock(CLOCK_MONOTONIC);
+  const int result = function(arguments...);
+  Nanos spent = read_clock(CLOCK_MONOTONIC) - before;
+  if (costs->anchor_wall_ns != 0 && shortest != none_yet && spent > 2 * shortest + suspicious_ns) {
+    spent = std::max(shortest, spent - newly_stolen_ns(*costs));
+  } else {
+    shortest = std::min(shortest, spent);
+  }
+  std::invoke(part, *costs) += spent;
+  return result;
+}
+
+}  // namespace
+
+PrimitiveMeter::PrimitiveMeter(PrimitiveCosts* costs) : outer_(current) {
+  current = costs;
+}
+
+PrimitiveMeter::~PrimitiveMeter() {
+  current = outer_;
+}
+
+bool primitives_can_be_measured() {
+  // Where libssl would find the symbol: in the program itself, not in libcrypto.
+  void* const bound = ::dlsym(RTLD_DEFAULT, "EVP_PKEY_keygen");
+  void* const library = ::dlsym(RTLD_NEXT, "EVP_PKEY_keygen");
+  return bound != nullptr && library != nullptr && bound != library;
+}
+
+Nanos clock_cost_ns() {
+  constexpr int readings = 1000;
+  const Nanos before = thread_cpu_ns();
+  for (int i = 0; i < readings; ++i) {
+    (void)thread_cpu_ns();
+  }
+  return (thread_cpu_ns() - before) / readings;
+}
+
+}  // namespace tlstrata::ossl
+
+// The calls of libssl that are bracketed. Each looks its successor up once.
+using tlstrata::ossl::key_generation;
+using tlstrata::ossl::measured;
+using tlstrata::ossl::next_definition;
+using tlstrata::ossl::PrimitiveCosts;
+
+extern "C" {
+
+int EVP_PKEY_keygen(EVP_PKEY_CTX* context, EVP_PKEY** key) {
+  static thread_local tlstrata::Nanos shortest = tlstrata::ossl::none_yet;
+  static auto* const next = next_definition<int(EVP_PKEY_CTX*, EVP_PKEY**)>("EVP_PKEY_keygen");
+  return measured(shortest, key_generation, next, context, key);
+}
+
+int EVP_PKEY_decapsulate(EVP_PKEY_CTX* context, unsigned char* secret, size_t* secret_size,
+                         const unsigned char* wrapped, size_t wrapped_size) {
+  static thread_local tlstrata::Nanos shortest = tlstrata::ossl::none_yet;
+  static auto* const next =
+      next_definition<int(EVP_PKEY_CTX*, unsigned char*, size_t*, const unsigned char*, size_t)>(
+          "EVP_PKEY_decapsulate");
+  return measured(shortest, &PrimitiveCosts::key_agreement_ns, next, context, secret, secret_size, wrapped, wrapped_size);
+}
+
+int EVP_PKEY_derive(EVP_PKEY_CTX* context, unsigned char* secret, size_t* secret_size) {
+  static thread_local tlstrata::Nanos shortest = tlstrata::ossl::none_yet;
+  static auto* const next = next_definition<int(EVP_PKEY_CTX*, unsigned char*, size_t*)>("EVP_PKEY_derive");
+  return measured(shortest, &PrimitiveCosts::key_agreement_ns, next, context, secret, secret_size);
+}
+
+int EVP_DigestVerify(EVP_MD_CTX* context, const unsigned char* signature, size_t signature_size,
+                     const unsigned char* text, size_t text_size) {
+  static thread_local tlstrata::Nanos shortest = tlstrata::ossl::none_yet;
+  static auto* const next =
+      next_definition<int(EVP_MD_CTX*, const unsigned char*, size_t, const unsigned char*, size_t)>("EVP_DigestVerify");
+  return measured(shortest, &PrimitiveCosts::signature_ns, next, context, signature, signature_size, text, text_size);
+}
+
+int EVP_DigestSign(EVP_MD_CTX* context, unsigned char* signature, size_t* signature_size, const unsigned char* text,
+                   size_t text_size) {
+  static thread_local tlstrata::Nanos shortest = tlstrata::ossl::none_yet;
+  static auto* const next =
+      next_definition<int(EVP_MD_CTX*, unsigned char*, size_t*, const unsigned char*, size_t)>("EVP_DigestSign");
+  return measured(shortest, &PrimitiveCosts::signing_ns, next, context, signature, signature_size, text, text_size);
+}
+
+int X509_verify_cert(X509_STORE_CTX* context) {
+  static thread_local tlstrata::Nanos shortest = tlstrata::ossl::none_yet;
+  static auto* const next = next_definition<int(X509_STORE_CTX*)>("X509_verify_cert");
+  return measured(shortest, &PrimitiveCosts::chain_ns, next, context);
+}
+
+}  // extern "C"
