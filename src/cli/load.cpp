@@ -47,6 +47,8 @@ struct Arguments {
   std::string transactions;  // file; empty: none
   std::string json;          // file or -; empty: none
   bool hold = false;
+  std::string injection;      // --inject; empty: none
+  std::string injection_log;  // file; empty: none
   load::CsvLabels labels;
   std::uint64_t max_failures = 0;
 };
@@ -254,6 +256,17 @@ Checked<ExitCode> run_load(Arguments& arguments) {
   arguments.options.schedule.arrivals =
       arguments.arrivals == "poisson" ? load::Arrivals::poisson : load::Arrivals::constant;
   arguments.options.verify = arguments.verify == "on";
+  if (!arguments.injection.empty()) {
+    const auto injection = load::parse_injection(arguments.injection);
+    if (!injection) {
+      return wrong(injection, "--inject", arguments.injection);
+    }
+    auto injector = load::Injector::create(*injection, arguments.injection_log);
+    if (!injector) {
+      return std::unexpected(injector.error());
+    }
+    arguments.options.injector = std::move(*injector);
+  }
   raise_descriptor_limit();
   (void)std::signal(SIGPIPE, SIG_IGN);
   auto run = load::Load::prepare(arguments.options);
@@ -356,6 +369,14 @@ void add_load_options(CLI::App& load, Arguments& arguments) {
   limits->add_option("--max-failures", arguments.max_failures, "Failed transactions that are still fine")
       ->type_name("N")
       ->capture_default_str();
+
+  auto* const calibration = load.add_option_group("Calibration");
+  calibration
+      ->add_option("--inject", arguments.injection,
+                   "Delay every transaction: before_hello, before_finished or before_request, =cpu:TIME or =sleep:TIME")
+      ->type_name("PLACE=HOW:TIME");
+  calibration->add_option("--inject-log", arguments.injection_log, "Append what each delay really was")
+      ->type_name("FILE");
 
   auto* const output = load.add_option_group("Output");
   output->add_option("--transactions", arguments.transactions, "One CSV row a transaction")->type_name("FILE");

@@ -57,7 +57,7 @@ std::string try_netem(const Bed& bed) {
   return said.substr(0, said.find('\n'));
 }
 
-BedTrial make_trial(const NginxSearch& search, const std::filesystem::path& openssl_library) {
+BedTrial make_trial(const ProgramSearch& search, const std::filesystem::path& openssl_library) {
   BedTrial trial;
   const auto rights = testbed::enter_user_namespace_if_needed();
   if (!rights) {
@@ -80,8 +80,8 @@ BedTrial make_trial(const NginxSearch& search, const std::filesystem::path& open
   trial.no_capture = try_capture(*bed);
   trial.no_netem = try_netem(*bed);
   const Checked<std::filesystem::path> nginx = find_nginx(search);
-  Checked<NginxIdentity> identity =
-      nginx ? identify_nginx(*bed, *nginx, openssl_library) : Checked<NginxIdentity>(std::unexpected(nginx.error()));
+  Checked<ProxyIdentity> identity =
+      nginx ? identify_nginx(*bed, *nginx, openssl_library) : Checked<ProxyIdentity>(std::unexpected(nginx.error()));
   if (identity) {
     trial.nginx = *nginx;
     trial.nginx_identity = std::move(*identity);
@@ -159,7 +159,7 @@ std::string read_all(int descriptor, Nanos timeout_ns) {
 
 }  // namespace
 
-Checked<BedTrial> try_bed(const NginxSearch& search, const std::filesystem::path& openssl_library) {
+Checked<BedTrial> try_bed(const ProgramSearch& search, const std::filesystem::path& openssl_library) {
   std::array<int, 2> ends = {-1, -1};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
     return std::unexpected(complain_errno("no pipe", "doctor", "raise the limit of open files, ulimit -n"));

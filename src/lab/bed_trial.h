@@ -27,10 +27,10 @@ struct BedTrial {
   std::string no_netem;              // why the kernel can't delay or lose packets by netem; empty: it can
   std::optional<Complaint> no_nginx;
   std::filesystem::path nginx;  // empty: no_nginx
-  NginxIdentity nginx_identity;
+  ProxyIdentity nginx_identity;
 };
 
-Checked<BedTrial> try_bed(const NginxSearch& search, const std::filesystem::path& openssl_library);
+Checked<BedTrial> try_bed(const ProgramSearch& search, const std::filesystem::path& openssl_library);
 
 // One finding for each thing above, in a fixed order. Pure.
 Findings judge(const BedTrial& trial);

@@ -25,6 +25,7 @@ struct ManifestBlock {
   std::uint32_t block = 0;
   std::uint32_t order = 0;
   std::string capture;                // path inside the folder
+  std::vector<std::string> proxy_captures;  // at the proxy's interfaces: towards the client, towards the origin
   std::uint64_t scheduled = 0;        // transactions
   std::uint64_t not_started = 0;      // of the scheduled: never sent
   std::uint64_t capture_packets = 0;  // written to the capture
@@ -41,10 +42,12 @@ struct Manifest {
   std::string started_utc;
   std::string ended_utc;  // empty: still running, or killed
   bool partial = true;    // not every planned block was run to its end
+  std::vector<std::string> continued_utc;  // when an interrupted run was taken up again
   std::uint64_t seed = 0;
   std::string openssl;  // version text
   std::string proxy_name;
-  std::string proxy_version;
+  std::string proxy_version;                                          // of the first of `servers`
+  nlohmann::ordered_json servers = nlohmann::ordered_json::array();  // what Cell::server counts
   std::string clock_source;                                           // of the kernel
   nlohmann::ordered_json machine = nlohmann::ordered_json::object();  // free: strings and numbers
   std::vector<Cell> cells;

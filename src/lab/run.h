@@ -17,7 +17,7 @@
 
 #include "base/complaint.h"
 #include "io/stop_signals.h"
-#include "lab/nginx.h"
+#include "lab/proxy.h"
 #include "lab/spec.h"
 #include "report/report.h"
 
@@ -37,8 +37,9 @@ struct RunOptions {
   Spec spec;
   std::string spec_text;          // kept as spec.toml
   std::filesystem::path out;      // folder of all results
+  std::filesystem::path continued;  // an interrupted run's folder: its remaining blocks are run; empty: a new run
   std::filesystem::path program;  // this program's file: clients and origin are processes of it
-  NginxSearch nginx;
+  ProgramSearch programs;
   bool keep_work = false;                         // keeps .work with its keys, logs and configuration
   const io::StopSignals* stop = nullptr;          // nullptr: nothing stops it
   std::function<void(const Progress&)> progress;  // called on the caller's thread

@@ -104,6 +104,7 @@ Checked<Plan> make_plan(const Options& options) {
   plan.request = make_request(plan.url);
   plan.warm_up = options.warm_up;
   plan.threads = options.threads;
+  plan.injector = options.injector;
   return plan;
 }
 

@@ -37,6 +37,7 @@ struct Options {
   Timeouts timeouts;
   std::uint32_t warm_up = 0;
   unsigned threads = 1;
+  Injector injector;
 };
 
 struct Results {

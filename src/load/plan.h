@@ -12,6 +12,7 @@
 #include "base/nanos.h"
 #include "io/address.h"
 #include "load/groups.h"
+#include "load/injection.h"
 #include "load/url.h"
 #include "ossl/trust.h"
 
@@ -36,6 +37,7 @@ struct Plan {
   std::vector<std::uint32_t> mix;  // of each transaction its index in configurations
   std::uint32_t warm_up = 0;       // transactions before the run
   unsigned threads = 1;
+  Injector injector;
 };
 
 }  // namespace tlstrata::load

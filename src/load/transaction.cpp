@@ -128,10 +128,12 @@ bool Transaction::connect_done() {
     return false;
   }
   tls_.emplace(std::move(*tls));
+  plan_->injector.at(InjectionPlace::before_hello, record_);
   return true;
 }
 
 bool Transaction::handshake() {
+  const Injector::Scope scope(plan_->injector, record_);
   const ossl::Step step = tls_->handshake();
   if (step == ossl::Step::failed) {
     fail_tls();
@@ -142,6 +144,7 @@ bool Transaction::handshake() {
   }
   enter(State::sending, Instant::handshaken, io::monotonic_ns());
   record_.group = tls_->group();
+  plan_->injector.at(InjectionPlace::before_request, record_);
   return true;
 }
 

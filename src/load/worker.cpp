@@ -35,6 +35,7 @@ Checked<ossl::ClientContext> make_context(const Plan& plan, const Configuration&
   settings.host_is_address = plan.url.host_is_address;
   settings.alpn = "http/1.1";
   settings.key_log_fd = plan.key_log_fd;
+  settings.before_finished = plan.injector.before_finished();
   return ossl::ClientContext::create(settings);
 }
 

@@ -32,6 +32,8 @@ struct ClientSettings {
   bool host_is_address = false;
   std::string alpn;     // one protocol; empty: the extension is not sent
   int key_log_fd = -1;  // secrets are appended here, a line a write; -1: nowhere
+  // Called in handshake() once the server's Finished is there and before ours is made; null: not. May be called twice.
+  void (*before_finished)() = nullptr;
 };
 
 class ClientContext {

@@ -4,12 +4,14 @@
 #include <openssl/ssl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
 #include "ossl/error.h"
 #include "ossl/groups.h"
 #include "ossl/handle.h"
+#include "ossl/provider.h"
 
 namespace tlstrata::ossl {
 namespace {
@@ -50,6 +52,9 @@ ServerContext& ServerContext::operator=(ServerContext&&) noexcept = default;
 ServerContext::~ServerContext() = default;
 
 Checked<ServerContext> ServerContext::create(const ServerSettings& settings) {
+  if (auto provided = provide_groups(settings.groups); !provided) {
+    return std::unexpected(provided.error());
+  }
   auto state = std::make_unique<State>();
   state->key_log_fd = settings.key_log_fd;
   state->context.reset(SSL_CTX_new(TLS_server_method()));
