@@ -4,6 +4,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -192,6 +193,58 @@ Checked<lab::RunOptions> options_of(const LabArguments& arguments) {
   return options;
 }
 
+report::Json sides_json(const lab::RunResult& result) {
+  report::Json sides = report::Json::array();
+  for (const lab::CellSides& cell : result.sides) {
+    sides.push_back({{"cell", cell.cell},
+                     {"n", cell.n},
+                     {"client_p50_ns", cell.client_ns},
+                     {"path_p50_ns", cell.path_ns},
+                     {"server_p50_ns", cell.server_ns}});
+  }
+  return sides;
+}
+
+report::Json sweeps_json(const lab::RunResult& result) {
+  report::Json sweeps = report::Json::array();
+  for (const lab::Sweep& sweep : result.sweeps) {
+    report::Json rows = report::Json::array();
+    for (const lab::SweepRow& row : sweep.rows) {
+      rows.push_back({{"cell", row.cell},
+                      {"rate", row.rate},
+                      {"completed_per_second", row.completed},
+                      {"complete_share", row.complete_share},
+                      {"client_cores", row.client_cores},
+                      {"proxy_cores", row.proxy_cores},
+                      {"origin_cores", row.origin_cores},
+                      {"kept_up", row.kept_up}});
+    }
+    sweeps.push_back({{"series", sweep.series},
+                      {"most_per_second", sweep.most ? report::Json(*sweep.most) : report::Json()},
+                      {"saturated", sweep.saturated},
+                      {"rows", std::move(rows)}});
+  }
+  return sweeps;
+}
+
+// Where the time was spent, from the captures at both ends of the first link.
+std::string sides_table(const lab::RunResult& result) {
+  if (result.sides.empty()) {
+    return {};
+  }
+  std::size_t width = 4;
+  for (const lab::CellSides& cell : result.sides) {
+    width = std::max(width, cell.cell.size());
+  }
+  const auto us = [](Nanos value_ns) { return static_cast<double>(value_ns) / 1e3; };
+  std::string text = fmt::format("{:<{}} {:>10} {:>10} {:>10}  medians in us\n", "cell", width, "client", "path", "server");
+  for (const lab::CellSides& cell : result.sides) {
+    text += fmt::format("{:<{}} {:>10.1f} {:>10.1f} {:>10.1f}\n", cell.cell, width, us(cell.client_ns), us(cell.path_ns),
+                        us(cell.server_ns));
+  }
+  return text + "\n";
+}
+
 Checked<void> print_result(const lab::RunResult& result, const std::string& json) {
   if (!json.empty()) {
     report::Json document = report::open_document("lab");
@@ -199,13 +252,15 @@ Checked<void> print_result(const lab::RunResult& result, const std::string& json
     document["partial"] = result.partial;
     document["warnings"] = result.warnings;
     document.update(report::to_json(result.results.summary));
+    document["sides"] = sides_json(result);
+    document["sweeps"] = sweeps_json(result);
     if (auto written = report::write_json(json, document); !written || json == "-") {
       return written;
     }
   }
   const bool is_terminal = isatty(STDOUT_FILENO) == 1;
-  fmt::print("{}\n{}\n", report::terminal_table(result.results.summary, {is_terminal, terminal_columns()}),
-             for_terminal(result.folder.string()));
+  fmt::print("{}\n{}{}{}\n", report::terminal_table(result.results.summary, {is_terminal, terminal_columns()}),
+             sides_table(result), lab::sweep_table(result.sweeps), for_terminal(result.folder.string()));
   return {};
 }
 

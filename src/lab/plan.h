@@ -23,11 +23,11 @@ struct Cell {
   std::string name;  // "x25519-4KiB"; safe as a file name; unique
   std::string groups;
   std::string key_shares;  // empty: the first group alone
-  Response response;
+  Response response = {};
   bool baseline = false;   // the first cell of this response
   std::size_t server = 0;  // index into Plan::servers
   double rate = 100;
-  Injection injection;
+  Injection injection = {};
 
   friend bool operator==(const Cell&, const Cell&) = default;
 };

@@ -61,7 +61,7 @@ struct ProgramSearch {
   std::string named;                             // the user's TLSTRATA_NGINX; empty: not set
   std::vector<std::filesystem::path> checkouts;  // folders that may hold .deps/<name>/usr/sbin/<name>, tried in order
   std::string search_path;                       // the user's PATH; empty: none
-  std::string named_haproxy;                     // the user's TLSTRATA_HAPROXY
+  std::string named_haproxy = {};                // the user's TLSTRATA_HAPROXY
 };
 
 // How one kind of proxy is told what to do.

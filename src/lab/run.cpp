@@ -100,6 +100,7 @@ class Experiment {
   std::vector<report::Resource> resources_;
   std::vector<fs::path> client_rows_;
   std::uint64_t cut_packets_ = 0;
+  Sides sides_;
   Nanos blocks_began_ns_ = 0;      // CLOCK_MONOTONIC
   std::size_t blocks_before_ = 0;  // of an earlier part of this run
   Nanos manifest_written_ns_ = 0;
@@ -304,6 +305,7 @@ Checked<std::vector<std::string>> Experiment::write_transactions(const report::M
     if (*row == nullptr) {
       break;
     }
+    sides_.add(**row);
     if (auto added = writer->add(**row); !added) {
       return std::unexpected(added.error());
     }
@@ -324,6 +326,10 @@ Checked<RunResult> Experiment::evaluate() {
   if (!warnings) {
     return std::unexpected(warnings.error());
   }
+  auto sides = sides_.write(folder(), manifest_, std::max(1U, std::thread::hardware_concurrency()));
+  if (!sides) {
+    return std::unexpected(sides.error());
+  }
   // Read back, so that what is printed now is what `tlstrata report` will print of the folder.
   Checked<report::Results> results = report::read_results(folder());
   if (!results) {
@@ -340,6 +346,9 @@ Checked<RunResult> Experiment::evaluate() {
   result.sound = is_sound(manifest_, results->summary, cut_packets_);
   result.warnings = warnings_of(manifest_, results->summary, cut_packets_);
   result.warnings.insert(result.warnings.end(), warnings->begin(), warnings->end());
+  result.sides = std::move(*sides);
+  result.sweeps = sweeps_of(options_.spec, plan_, resources_, results->summary,
+                            std::max(1U, std::thread::hardware_concurrency()));
   result.results = std::move(*results);
   return result;
 }

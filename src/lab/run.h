@@ -18,7 +18,9 @@
 #include "base/complaint.h"
 #include "io/stop_signals.h"
 #include "lab/proxy.h"
+#include "lab/sides.h"
 #include "lab/spec.h"
+#include "lab/sweep.h"
 #include "report/report.h"
 
 namespace tlstrata::lab {
@@ -52,6 +54,8 @@ struct RunResult {
   bool partial = false;
   bool sound = false;  // lab/warnings.h
   report::Results results;
+  std::vector<CellSides> sides;  // empty where the proxy's interface was not captured
+  std::vector<Sweep> sweeps;     // empty where there is one rate
   std::vector<std::string> warnings;              // losses and imbalances, one a line
   std::vector<std::filesystem::path> cleaned_up;  // folders that killed runs had left something in
 };
