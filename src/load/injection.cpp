@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <array>
 #include <ctime>
+#include <mutex>
 #include <utility>
+#include <vector>
 
 #include "base/units.h"
 #include "io/clock.h"
@@ -49,8 +51,30 @@ void inject_before_finished() {
 }  // namespace
 
 struct Injector::State {
+  struct Line {
+    io::Address client;
+    Nanos start_ns = 0;
+    Nanos took_ns = 0;
+  };
+
   Injection injection;
   io::UniqueFd log;
+  mutable std::mutex mutex;
+  mutable std::vector<Line> lines;
+
+  State() = default;
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State() {
+    std::string text;
+    for (const Line& line : lines) {
+      text += fmt::format("{},{},{},{}\n", line.client.text(), line.start_ns,
+                          place_names.at(static_cast<std::size_t>(injection.place)), line.took_ns);
+    }
+    if (log) {
+      (void)!::write(log.get(), text.data(), text.size());
+    }
+  }
 };
 
 Result<Injection> parse_injection(std::string_view text) {
@@ -97,9 +121,8 @@ void Injector::at(InjectionPlace place, const Record& record) const {
   delay(injection, from_ns);
   const Nanos took_ns = io::monotonic_ns() - from_ns;
   if (state_->log) {
-    const std::string line = fmt::format("{},{},{},{}\n", record.client.text(), record.start_ns,
-                                         place_names.at(static_cast<std::size_t>(place)), took_ns);
-    (void)!::write(state_->log.get(), line.data(), line.size());
+    const std::scoped_lock lock(state_->mutex);
+    state_->lines.push_back({record.client, record.start_ns, took_ns});
   }
 }
 

@@ -3,10 +3,10 @@
 // In:        "before_hello=cpu:1ms" (places before_hello, before_finished, before_request; cpu computes, sleep sleeps).
 // Out:       the delays, and for each what it really was: a line "client,start_ns,place,delay_ns" in the log.
 // Units:     nanoseconds; start_ns as in client.csv, which the log joins with on client and start_ns.
-// Ownership: an Injector owns its log. It must outlive the workers.
+// Ownership: copies share their log, 48 bytes a delay until then. One must outlive the workers.
 // Errors:    parse: malformed. create: Complaint with the log's name.
-// Threads:   at() from any: a line is one write(2) at the file's end. It blocks its thread, other transactions with it:
-//            calibrate at rates where transactions do not overlap.
+// Threads:   at() from any. It blocks its thread, other transactions with it: calibrate at rates where transactions do not
+//            overlap. The log is written when the last copy dies: a write right after a delay would be part of the layer.
 #pragma once
 
 #include <cstdint>

@@ -86,8 +86,12 @@ bool Connection::expire(Nanos now_ns) {
     close();
     return false;
   }
-  end_delay(now_ns);
-  return proceed(now_ns);
+  const Nanos delay_ns = io::monotonic_ns() - delayed_since_ns_;
+  state_ = State::sending;
+  deadline_ns_ = now_ns + thread_.limits.write_timeout_ns;
+  const bool unfinished = proceed(now_ns);
+  log_delay(delay_ns);  // now, so that it is no part of the delay
+  return unfinished;
 }
 
 // False: nothing more to be had for now, or closed.
@@ -123,13 +127,10 @@ bool Connection::receive(Nanos now_ns) {
 }
 
 // What the delay really was is what a calibration compares with.
-void Connection::end_delay(Nanos now_ns) {
-  state_ = State::sending;
-  deadline_ns_ = now_ns + thread_.limits.write_timeout_ns;
+void Connection::log_delay(Nanos delay_ns) const {
   if (thread_.delays_fd >= 0) {
-    const Nanos ended_ns = io::monotonic_ns();
-    const Nanos delay_ns = ended_ns - delayed_since_ns_;
-    const std::string line = fmt::format("{},{}\n", io::realtime_ns() - delay_ns, delay_ns);
+    const Nanos received_ns = io::realtime_ns() - (io::monotonic_ns() - delayed_since_ns_);
+    const std::string line = fmt::format("{},{}\n", received_ns, delay_ns);
     (void)!::write(thread_.delays_fd, line.data(), line.size());
   }
 }

@@ -74,7 +74,7 @@ class Connection {
   bool answer(Nanos now_ns);
   bool send(Nanos now_ns);
   bool linger();
-  void end_delay(Nanos now_ns);
+  void log_delay(Nanos delay_ns) const;
   void finish_sending(Nanos now_ns);
 
   Thread& thread_;

@@ -45,11 +45,11 @@ struct SpawnOptions {
   // Standard input is a socket that write_input() writes to; otherwise it is /dev/null.
   bool pipe_input = false;
   // Cores that it and its children may run on; empty: all that this program may.
-  std::vector<int> cores;
+  std::vector<int> cores = {};
   // Of open files, for it and its children; absent: this program's own.
-  std::optional<std::uint64_t> most_open_files;
+  std::optional<std::uint64_t> most_open_files = {};
   // Of a file that it writes, in bytes; beyond that a write fails as on a full disk. Absent: none.
-  std::optional<std::uint64_t> largest_file_bytes;
+  std::optional<std::uint64_t> largest_file_bytes = {};
 };
 
 struct ExitStatus {

@@ -216,6 +216,7 @@ class FaultsTest(unittest.TestCase):
                 back.start()
                 copy(connection, upstream)
                 back.join()
+            connection.close()
         listener = socket.create_server(("127.0.0.1", 0), backlog=256)
         self.addCleanup(listener.close)
 
@@ -245,7 +246,6 @@ class FaultsTest(unittest.TestCase):
 
     def test_key_log_full(self):
         _, address = self.server("origin", "--listen", "127.0.0.1:0")
-        # SIGXFSZ ignored: a write beyond the limit is an error, as on a full disk.
         keys = self.scratch / "small"
         keys.mkdir()
         prefix = ["unshare", "--mount", "sh", "-c", f'mount -t tmpfs -o size=16k none "{keys}" && exec "$@"', "sh"]
