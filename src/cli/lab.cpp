@@ -237,10 +237,11 @@ std::string sides_table(const lab::RunResult& result) {
     width = std::max(width, cell.cell.size());
   }
   const auto us = [](Nanos value_ns) { return static_cast<double>(value_ns) / 1e3; };
-  std::string text = fmt::format("{:<{}} {:>10} {:>10} {:>10}  medians in us\n", "cell", width, "client", "path", "server");
+  std::string text =
+      fmt::format("{:<{}} {:>10} {:>10} {:>10}  medians in us\n", "cell", width, "client", "path", "server");
   for (const lab::CellSides& cell : result.sides) {
-    text += fmt::format("{:<{}} {:>10.1f} {:>10.1f} {:>10.1f}\n", cell.cell, width, us(cell.client_ns), us(cell.path_ns),
-                        us(cell.server_ns));
+    text += fmt::format("{:<{}} {:>10.1f} {:>10.1f} {:>10.1f}\n", cell.cell, width, us(cell.client_ns),
+                        us(cell.path_ns), us(cell.server_ns));
   }
   return text + "\n";
 }

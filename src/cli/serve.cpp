@@ -223,8 +223,7 @@ void add_tls_options(CLI::App& command, TlsArguments& arguments) {
   command.add_option("--certificate", arguments.certificate, "PEM, the server's first, then the chain: serves TLS 1.3")
       ->type_name("FILE");
   command.add_option("--key", arguments.key, "Its private key, PEM")->type_name("FILE");
-  command
-      .add_option("--groups", arguments.groups, "In order of preference, joined by ':' [all that the library has]")
+  command.add_option("--groups", arguments.groups, "In order of preference, joined by ':' [all that the library has]")
       ->type_name("LIST");
   command.add_option("--keylog", arguments.key_log, "Append the secrets here, mode 0600")->type_name("FILE");
 }

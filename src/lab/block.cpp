@@ -118,8 +118,8 @@ std::vector<CapturePlace> places_of(const Stage& stage, const Cell& cell, const 
     std::error_code ignored;
     const std::uintmax_t from = std::filesystem::file_size(origin_keys, ignored);
     block.proxy_captures.push_back(fmt::format("captures/proxy/{}.back.pcapng", name));
-    places.push_back({Host::proxy, interfaces[1].name, stage.folder / block.proxy_captures[1], origin_keys,
-                      ignored ? 0 : from});
+    places.push_back(
+        {Host::proxy, interfaces[1].name, stage.folder / block.proxy_captures[1], origin_keys, ignored ? 0 : from});
   }
   return places;
 }

@@ -10,13 +10,13 @@ namespace tlstrata::lab {
 Checked<ProxyRecipe> BuiltinKind::recipe(const ProxyOptions& options) {
   ProxyRecipe recipe;
   recipe.name = "tlstrata serve proxy";
-  recipe.arguments = {"serve",         "proxy",
-                      "--listen",      fmt::format("{}:{}", options.address, options.port),
-                      "--upstream",    options.origin,
-                      "--certificate", options.certificate.string(),
-                      "--key",         options.key.string(),
-                      "--groups",      options.groups,
-                      "--workers",     fmt::format("{}", options.workers),
+  recipe.arguments = {"serve",           "proxy",
+                      "--listen",        fmt::format("{}:{}", options.address, options.port),
+                      "--upstream",      options.origin,
+                      "--certificate",   options.certificate.string(),
+                      "--key",           options.key.string(),
+                      "--groups",        options.groups,
+                      "--workers",       fmt::format("{}", options.workers),
                       "--upstream-keep", fmt::format("{}", options.origin_keepalive)};
   if (options.origin_tls) {
     recipe.arguments.insert(recipe.arguments.end(),

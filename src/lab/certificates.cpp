@@ -32,8 +32,8 @@ Checked<const ossl::CertificateAuthority*> LabAuthority::root_of(ossl::KeyKind k
   if (found != roots_.end()) {
     return &found->second;
   }
-  auto root = ossl::CertificateAuthority::create(kind, fmt::format("tlstrata lab {}", ossl::key_kind_name(kind)),
-                                                 lifetime_s);
+  auto root =
+      ossl::CertificateAuthority::create(kind, fmt::format("tlstrata lab {}", ossl::key_kind_name(kind)), lifetime_s);
   if (!root) {
     return std::unexpected(complain_crypto(root.error()));
   }
@@ -64,7 +64,8 @@ Checked<CertificateFiles> LabAuthority::issue(const CertificateChoice& choice, c
   std::string chain;
   for (std::uint32_t i = 1; i < choice.chain; ++i) {
     auto authority = issuer->issue_authority(*kind, fmt::format("tlstrata lab intermediate {}", i), lifetime_s);
-    const auto text = authority ? authority->certificate_pem() : Result<std::string>(std::unexpected(authority.error()));
+    const auto text =
+        authority ? authority->certificate_pem() : Result<std::string>(std::unexpected(authority.error()));
     if (!text) {
       return std::unexpected(complain_crypto(text.error()));
     }
@@ -77,8 +78,8 @@ Checked<CertificateFiles> LabAuthority::issue(const CertificateChoice& choice, c
     return std::unexpected(complain_crypto(server.error()));
   }
   CertificateFiles files{folder_ / "ca.pem", folder_ / (name + ".pem"), folder_ / (name + ".key")};
-  for (const auto& [path, text] : {std::pair(files.certificate, server->certificate_pem + chain),
-                                   std::pair(files.key, server->private_key_pem)}) {
+  for (const auto& [path, text] :
+       {std::pair(files.certificate, server->certificate_pem + chain), std::pair(files.key, server->private_key_pem)}) {
     if (auto written = write_private_file(path, text); !written) {
       return std::unexpected(written.error());
     }

@@ -87,10 +87,10 @@ std::vector<std::string> client_command(const ClientRequest& request) {
   }
   const Injection& injection = request.cell->injection;
   if (injection.place != Place::nowhere && injection.place != Place::before_response) {
-    command.insert(command.end(), {"--inject", fmt::format("{}={}:{}", place_name(injection.place),
-                                                           injection.cpu ? "cpu" : "sleep",
-                                                           duration_text(injection.delay_ns)),
-                                     "--inject-log", request.files.injections.string()});
+    command.insert(command.end(), {"--inject",
+                                   fmt::format("{}={}:{}", place_name(injection.place), injection.cpu ? "cpu" : "sleep",
+                                               duration_text(injection.delay_ns)),
+                                   "--inject-log", request.files.injections.string()});
   }
   return command;
 }

@@ -50,7 +50,7 @@ struct ClientRequest {
   const Spec* spec = nullptr;
   const Cell* cell = nullptr;
   PlannedBlock block;
-  std::uint32_t warmup = 0;  // transactions before it is ready
+  std::uint32_t warmup = 0;         // transactions before it is ready
   std::string url;                  // with its path
   std::filesystem::path authority;  // CA certificate
   ClientFiles files;

@@ -85,6 +85,51 @@ ClientRows rows_of(const fs::path& path) {
   return result;
 }
 
+// What the manifest says; all its blocks.
+Checked<Continuation> read_all(const fs::path& folder) {
+  const Checked<Json> manifest = read_manifest_json(folder);
+  if (!manifest) {
+    return std::unexpected(manifest.error());
+  }
+  Continuation before;
+  try {
+    before.started_utc = manifest->at("started_utc").get<std::string>();
+    before.continued_utc = manifest->value("continued_utc", std::vector<std::string>());
+    before.warmup_transactions = manifest->at("warmup").at("transactions").get<std::uint64_t>();
+    for (const Json& block : manifest->at("blocks")) {
+      before.blocks.push_back(block_of(block));
+    }
+  } catch (const Json::exception& error) {
+    return std::unexpected(Complaint{fmt::format("no lab's manifest: {}", error.what()), folder.string(), remedy});
+  }
+  return before;
+}
+
+Checked<void> check_planned(const std::vector<ManifestBlock>& blocks, const Plan& plan, const fs::path& folder) {
+  std::set<Key> planned;
+  for (const PlannedBlock& block : plan.blocks) {
+    planned.emplace(plan.cells[block.cell].name, block.block);
+  }
+  for (const ManifestBlock& block : blocks) {
+    if (!planned.contains({block.cell, block.block})) {
+      return std::unexpected(
+          Complaint{fmt::format("its block {} of {} is not in the plan of its spec.toml", block.block, block.cell),
+                    folder.string(), remedy});
+    }
+  }
+  return {};
+}
+
+// A killed run may have left none.
+std::map<Key, std::vector<report::Resource>> resources_by_block(const fs::path& folder) {
+  std::map<Key, std::vector<report::Resource>> found;
+  const auto rows = report::read_resources_csv(folder / "resources.csv");
+  for (const report::Resource& row : rows.value_or(std::vector<report::Resource>())) {
+    found[{row.cell, row.block}].push_back(row);
+  }
+  return found;
+}
+
 }  // namespace
 
 Checked<InterruptedRun> read_interrupted(const fs::path& folder) {
@@ -110,63 +155,40 @@ Checked<InterruptedRun> read_interrupted(const fs::path& folder) {
 }
 
 Checked<Continuation> read_continuation(const fs::path& folder, const fs::path& work, const Plan& plan) {
-  const Checked<Json> manifest = read_manifest_json(folder);
-  if (!manifest) {
-    return std::unexpected(manifest.error());
+  Checked<Continuation> before = read_all(folder);
+  if (!before) {
+    return before;
   }
-  Continuation before;
-  std::vector<ManifestBlock> all;
-  try {
-    before.started_utc = manifest->at("started_utc").get<std::string>();
-    before.continued_utc = manifest->value("continued_utc", std::vector<std::string>());
-    before.warmup_transactions = manifest->at("warmup").at("transactions").get<std::uint64_t>();
-    for (const Json& block : manifest->at("blocks")) {
-      all.push_back(block_of(block));
-    }
-  } catch (const Json::exception& error) {
-    return std::unexpected(Complaint{fmt::format("no lab's manifest: {}", error.what()), folder.string(), remedy});
+  if (auto checked = check_planned(before->blocks, plan, folder); !checked) {
+    return std::unexpected(checked.error());
   }
-  std::set<Key> planned;
-  for (const PlannedBlock& block : plan.blocks) {
-    planned.emplace(plan.cells[block.cell].name, block.block);
-  }
-  // A killed run may have left none.
-  const auto resources = report::read_resources_csv(folder / "resources.csv");
-  std::map<Key, std::vector<report::Resource>> resources_of;
-  for (const report::Resource& row : resources.value_or(std::vector<report::Resource>())) {
-    resources_of[{row.cell, row.block}].push_back(row);
-  }
+  auto resources = resources_by_block(folder);
   const ClientRows clients = rows_of(folder / "client.csv");
   std::string kept_rows = clients.header;
-  for (ManifestBlock& block : all) {
+  for (ManifestBlock& block : std::exchange(before->blocks, {})) {
     const Key key{block.cell, block.block};
     std::error_code ignored;
     const fs::path own_rows = work / fmt::format("{}-{}.csv", block.cell, block.block);
     const auto in_client_csv = clients.rows.find(key);
     const bool has_rows = in_client_csv != clients.rows.end() || fs::exists(own_rows, ignored);
-    if (!planned.contains(key)) {
-      return std::unexpected(
-          Complaint{fmt::format("its block {} of {} is not in the plan of its spec.toml", block.block, block.cell),
-                    folder.string(), remedy});
-    }
-    if (block.partial || !has_rows || resources_of[key].size() != components ||
+    if (block.partial || !has_rows || resources[key].size() != components ||
         !fs::exists(folder / block.capture, ignored)) {
       continue;
     }
     if (in_client_csv != clients.rows.end()) {
       kept_rows += in_client_csv->second;
     } else {
-      before.client_rows.push_back(own_rows);
+      before->client_rows.push_back(own_rows);
     }
-    std::ranges::move(resources_of[key], std::back_inserter(before.resources));
-    before.blocks.push_back(std::move(block));
+    std::ranges::move(resources[key], std::back_inserter(before->resources));
+    before->blocks.push_back(std::move(block));
   }
   if (!clients.rows.empty()) {
     const fs::path kept = work / "kept-client.csv";
     if (auto written = write_private_file(kept, kept_rows); !written) {
       return std::unexpected(written.error());
     }
-    before.client_rows.insert(before.client_rows.begin(), kept);
+    before->client_rows.insert(before->client_rows.begin(), kept);
   }
   return before;
 }

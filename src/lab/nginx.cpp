@@ -62,8 +62,8 @@ std::string front_text(const ProxyOptions& options) {
 
 // What nginx does as the origin's client.
 std::string back_text(const ProxyOptions& options) {
-  std::string text =
-      fmt::format("      proxy_pass {}://origin;\n      proxy_http_version 1.1;\n", options.origin_tls ? "https" : "http");
+  std::string text = fmt::format("      proxy_pass {}://origin;\n      proxy_http_version 1.1;\n",
+                                 options.origin_tls ? "https" : "http");
   text +=
       fmt::format("      proxy_set_header Connection {};\n", in_quotes(options.origin_keepalive > 0 ? "" : "close"));
   // A response that is larger than the buffers waits in the origin, not in a file.

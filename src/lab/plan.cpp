@@ -42,9 +42,9 @@ void add_cells(const Spec& spec, const ServerChoice& server, const Response& res
     for (const Injection& injection : spec.injections) {
       for (const GroupChoice& choice : spec.groups) {
         const bool first = plan.cells.empty() || plan.cells.back().response != response;
-        const std::string name = choice.label + middle_of(spec, server, rate, injection) + "-" + response_name(response);
-        plan.cells.push_back(
-            Cell{name, choice.offer, choice.key_shares, response, first, index, rate, injection});
+        const std::string name =
+            choice.label + middle_of(spec, server, rate, injection) + "-" + response_name(response);
+        plan.cells.push_back(Cell{name, choice.offer, choice.key_shares, response, first, index, rate, injection});
       }
     }
   }

@@ -159,7 +159,8 @@ Checked<fs::path> find_proxy(const std::string& name, const std::string& variabl
       return absolute(*found);
     }
   }
-  return std::unexpected(Complaint{fmt::format("there is no {}", name), fmt::format("{}, .deps/{}, PATH", variable, name),
+  return std::unexpected(Complaint{fmt::format("there is no {}", name),
+                                   fmt::format("{}, .deps/{}, PATH", variable, name),
                                    fmt::format("./run setup unpacks one into .deps, or name one with {}", variable)});
 }
 

@@ -32,12 +32,12 @@ struct ProxyOptions {
   std::filesystem::path folder;           // private to this proxy; created if it is missing
   std::string address;                    // where it listens, "10.203.1.1"
   std::uint16_t port = 443;
-  std::filesystem::path certificate;  // PEM, the chain
-  std::filesystem::path key;          // PEM
-  std::string groups;                 // in order of preference: "X25519MLKEM768:X25519:MLKEM1024"
-  std::string origin;                 // "10.203.2.2:8080"
-  bool origin_tls = false;            // the proxy encrypts anew
-  std::string origin_groups;          // what it offers then, the first one's share sent
+  std::filesystem::path certificate;       // PEM, the chain
+  std::filesystem::path key;               // PEM
+  std::string groups;                      // in order of preference: "X25519MLKEM768:X25519:MLKEM1024"
+  std::string origin;                      // "10.203.2.2:8080"
+  bool origin_tls = false;                 // the proxy encrypts anew
+  std::string origin_groups;               // what it offers then, the first one's share sent
   std::filesystem::path origin_authority;  // PEM, what it verifies the origin's certificate with
   std::string origin_name = "origin.lab";  // what that certificate is for
   int workers = 1;
@@ -66,12 +66,12 @@ struct ProgramSearch {
 
 // How one kind of proxy is told what to do.
 struct ProxyRecipe {
-  std::string name;                                          // for people: "nginx"
-  std::vector<std::pair<std::string, std::string>> files;    // name inside the folder, text; mode 0600
-  std::vector<std::string> arguments;                        // after the program
-  std::vector<std::string> environment;                      // beside ProxyOptions' own
-  std::string log = "error.log";                             // inside the folder; takes standard error too
-  std::string configuration;                                 // for the manifest: the one that says it all
+  std::string name;                                        // for people: "nginx"
+  std::vector<std::pair<std::string, std::string>> files;  // name inside the folder, text; mode 0600
+  std::vector<std::string> arguments;                      // after the program
+  std::vector<std::string> environment;                    // beside ProxyOptions' own
+  std::string log = "error.log";                           // inside the folder; takes standard error too
+  std::string configuration;                               // for the manifest: the one that says it all
 };
 
 class Proxy {

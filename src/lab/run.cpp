@@ -188,8 +188,9 @@ bool Experiment::is_done(const PlannedBlock& planned) const {
 
 // What injected delays really were, for whoever checks a calibration.
 Checked<void> Experiment::keep_logs() const {
-  for (const auto& [name, header] : {std::pair<std::string, std::string>("injections.csv", "client,start_ns,place,delay_ns\n"),
-                                     std::pair<std::string, std::string>("delays.csv", "received_ns,delay_ns\n")}) {
+  for (const auto& [name, header] :
+       {std::pair<std::string, std::string>("injections.csv", "client,start_ns,place,delay_ns\n"),
+        std::pair<std::string, std::string>("delays.csv", "received_ns,delay_ns\n")}) {
     std::error_code ignored;
     if (!fs::exists(workspace_.work() / name, ignored)) {
       continue;
@@ -347,8 +348,8 @@ Checked<RunResult> Experiment::evaluate() {
   result.warnings = warnings_of(manifest_, results->summary, cut_packets_);
   result.warnings.insert(result.warnings.end(), warnings->begin(), warnings->end());
   result.sides = std::move(*sides);
-  result.sweeps = sweeps_of(options_.spec, plan_, resources_, results->summary,
-                            std::max(1U, std::thread::hardware_concurrency()));
+  result.sweeps =
+      sweeps_of(options_.spec, plan_, resources_, results->summary, std::max(1U, std::thread::hardware_concurrency()));
   result.results = std::move(*results);
   return result;
 }

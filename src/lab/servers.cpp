@@ -115,8 +115,8 @@ Checked<void> Servers::start_origins(const testbed::Bed& bed, const Spec& spec, 
   const std::string& address = bed.address(Host::origin);
   std::vector<std::string> command = {options.program.string(), "serve", "origin", "--threads",
                                       fmt::format("{}", spec.origin_threads)};
-  const bool delays = std::ranges::any_of(
-      plan.cells, [](const Cell& cell) { return cell.injection.place == Place::before_response; });
+  const bool delays =
+      std::ranges::any_of(plan.cells, [](const Cell& cell) { return cell.injection.place == Place::before_response; });
   if (delays) {
     command.insert(command.end(), {"--delays", (options.work / delays_name).string()});
   }
@@ -144,9 +144,8 @@ Checked<void> Servers::start_origins(const testbed::Bed& bed, const Spec& spec, 
     return std::unexpected(files.error());
   }
   origin_keys_ = options.work / "origin.keys";
-  command.insert(command.end(),
-                 {"--certificate", files->certificate.string(), "--key", files->key.string(), "--groups",
-                  fmt::format("{}", fmt::join(groups, ":")), "--keylog", origin_keys_.string()});
+  command.insert(command.end(), {"--certificate", files->certificate.string(), "--key", files->key.string(), "--groups",
+                                 fmt::format("{}", fmt::join(groups, ":")), "--keylog", origin_keys_.string()});
   Checked<testbed::Process> origin = start(tls_origin_port, command);
   if (!origin) {
     return std::unexpected(origin.error());

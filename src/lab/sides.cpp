@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <utility>
 
 #include "analyze/analyze.h"
 #include "io/output_file.h"
@@ -49,12 +50,53 @@ Nanos median(std::vector<Nanos>& values) {
   return *middle;
 }
 
-// The medians of a cell in the making.
+// A cell's in the making.
 struct Gathered {
   std::vector<Nanos> client;
   std::vector<Nanos> path;
   std::vector<Nanos> server;
 };
+
+// The client's SYN leaves before it arrives: of the rows, sorted, the last of this address that is not later.
+const SideRow* find_client(const std::vector<SideRow>& rows, const strata::Connection& seen) {
+  const auto after = std::ranges::upper_bound(rows, std::pair(seen.client, seen.start_ns), {},
+                                              [](const SideRow& row) { return std::pair(row.client, row.start_ns); });
+  if (after == rows.begin()) {
+    return nullptr;
+  }
+  const SideRow& row = *std::prev(after);
+  const bool is_same =
+      row.client == seen.client && row.server == seen.server && seen.start_ns - row.start_ns <= same_connection_ns;
+  return is_same ? &row : nullptr;
+}
+
+// One block's proxy capture against its client's rows: lines of sides.csv, and the cell's figures.
+Checked<std::string> join(const std::filesystem::path& capture, const ManifestBlock& block, std::vector<SideRow>& rows,
+                          unsigned threads, Gathered& cell) {
+  analyze::Options how;
+  how.threads = threads;
+  auto analysis = analyze::Analysis::open({{capture.string()}, {}, {}}, how);
+  if (!analysis) {
+    return std::unexpected(analysis.error());
+  }
+  std::ranges::sort(rows, {}, [](const SideRow& row) { return std::pair(row.client, row.start_ns); });
+  std::string lines;
+  while (const strata::Transaction* seen = analysis->next()) {
+    const auto server_ns = server_time(*seen);
+    const SideRow* const row = server_ns ? find_client(rows, seen->connection) : nullptr;
+    if (row == nullptr) {
+      continue;
+    }
+    const Nanos path_ns = row->total_ns - row->client_ns - *server_ns;
+    report::append_field(lines, block.cell);
+    lines += fmt::format(",{},{},{},{},1,{},{},{}\n", block.block, tcp::to_string(row->client),
+                         tcp::to_string(row->server), row->start_ns, row->client_ns, path_ns, *server_ns);
+    cell.client.push_back(row->client_ns);
+    cell.path.push_back(path_ns);
+    cell.server.push_back(*server_ns);
+  }
+  return lines;
+}
 
 }  // namespace
 
@@ -75,62 +117,31 @@ Checked<std::vector<CellSides>> Sides::write(const std::filesystem::path& folder
   if (!output) {
     return std::unexpected(output.error());
   }
-  if (auto written = output->write(header); !written) {
-    return std::unexpected(written.error());
-  }
+  Checked<void> written = output->write(header);
   std::map<std::string, Gathered> gathered;
   for (const ManifestBlock& block : manifest.blocks) {
-    std::vector<ClientRow>& clients = rows_[{block.cell, block.block}];
-    if (block.proxy_captures.empty() || clients.empty()) {
+    std::vector<SideRow> rows = std::exchange(rows_[{block.cell, block.block}], {});
+    if (block.proxy_captures.empty() || rows.empty() || !written) {
       continue;
     }
-    analyze::Options how;
-    how.threads = threads;
-    auto analysis = analyze::Analysis::open({{(folder / block.proxy_captures.front()).string()}, {}, {}}, how);
-    if (!analysis) {
-      return std::unexpected(analysis.error());
+    const Checked<std::string> lines =
+        join(folder / block.proxy_captures.front(), block, rows, threads, gathered[block.cell]);
+    if (!lines) {
+      return std::unexpected(lines.error());
     }
-    std::ranges::sort(clients, {}, [](const ClientRow& row) { return std::pair(row.client, row.start_ns); });
-    Gathered& cell = gathered[block.cell];
-    std::string lines;
-    while (const strata::Transaction* row = analysis->next()) {
-      const auto server_ns = server_time(*row);
-      if (!server_ns) {
-        continue;
-      }
-      // The client's SYN leaves before it arrives: the last of this address that is not later.
-      const auto after = std::ranges::upper_bound(
-          clients, std::pair(row->connection.client, row->connection.start_ns), {},
-          [](const ClientRow& client) { return std::pair(client.client, client.start_ns); });
-      if (after == clients.begin()) {
-        continue;
-      }
-      const ClientRow& client = *std::prev(after);
-      if (client.client != row->connection.client || client.server != row->connection.server ||
-          row->connection.start_ns - client.start_ns > same_connection_ns) {
-        continue;
-      }
-      const Nanos path_ns = client.total_ns - client.client_ns - *server_ns;
-      report::append_field(lines, block.cell);
-      lines += fmt::format(",{},{},{},{},1,{},{},{}\n", block.block, tcp::to_string(client.client),
-                           tcp::to_string(client.server), client.start_ns, client.client_ns, path_ns, *server_ns);
-      cell.client.push_back(client.client_ns);
-      cell.path.push_back(path_ns);
-      cell.server.push_back(*server_ns);
-    }
-    if (auto written = output->write(lines); !written) {
-      return std::unexpected(written.error());
-    }
-    clients.clear();
+    written = output->write(*lines);
   }
-  if (auto finished = output->finish(); !finished) {
-    return std::unexpected(finished.error());
+  if (written) {
+    written = output->finish();
+  }
+  if (!written) {
+    return std::unexpected(written.error());
   }
   for (const Cell& cell : manifest.cells) {
     Gathered& values = gathered[cell.name];
     if (!values.client.empty()) {
-      cells.push_back({cell.name, values.client.size(), median(values.client), median(values.path),
-                       median(values.server)});
+      cells.push_back(
+          {cell.name, values.client.size(), median(values.client), median(values.path), median(values.server)});
     }
   }
   return cells;

@@ -36,23 +36,26 @@ struct CellSides {
   Nanos server_ns = 0;
 };
 
+// What the client's capture says of a transaction.
+struct SideRow {
+  tcp::Endpoint client;
+  tcp::Endpoint server;
+  Nanos start_ns = 0;  // Unix epoch
+  Nanos client_ns = 0;
+  Nanos total_ns = 0;
+};
+
 class Sides {
  public:
   // A row of a client's capture, its cell and block set.
   void add(const strata::Transaction& row);
 
   // Analyses the proxy's captures and writes sides.csv; nothing where there are none. Cells in the manifest's order.
-  Checked<std::vector<CellSides>> write(const std::filesystem::path& folder, const Manifest& manifest, unsigned threads);
+  Checked<std::vector<CellSides>> write(const std::filesystem::path& folder, const Manifest& manifest,
+                                        unsigned threads);
 
  private:
-  struct ClientRow {
-    tcp::Endpoint client;
-    tcp::Endpoint server;
-    Nanos start_ns = 0;
-    Nanos client_ns = 0;
-    Nanos total_ns = 0;
-  };
-  std::map<std::pair<std::string, std::uint32_t>, std::vector<ClientRow>> rows_;  // by cell and block
+  std::map<std::pair<std::string, std::uint32_t>, std::vector<SideRow>> rows_;  // by cell and block
 };
 
 }  // namespace tlstrata::lab

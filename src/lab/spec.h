@@ -34,7 +34,8 @@ struct Response {
   bool direct = false;      // the proxy answers by itself, 200 without a body
 
   Response() = default;
-  Response(std::uint64_t body_bytes) : bytes(body_bytes) {}  // NOLINT(google-explicit-constructor): a size is a response
+  Response(std::uint64_t body_bytes)
+      : bytes(body_bytes) {}  // NOLINT(google-explicit-constructor): a size is a response
   static Response of_proxy() {
     Response response;
     response.direct = true;
@@ -76,20 +77,20 @@ using Cores = std::vector<int>;
 
 // The lists multiply: each combination is a cell. One of a kind is not in the cells' names.
 struct Spec {
-  std::string name;                     // safe in file names
-  std::vector<GroupChoice> groups;      // at least one; the first is the baseline
-  std::vector<Response> responses;      // all different
-  std::vector<double> rates = {100};    // transactions started per second in a block
-  std::string arrivals = "constant";    // or "poisson"
-  Nanos block_ns = nanos_per_second;    // length of a block's schedule
-  std::uint32_t blocks = 10;            // per cell
-  std::uint64_t seed = 1;               // of the blocks' order and of poisson arrivals
+  std::string name;                                    // safe in file names
+  std::vector<GroupChoice> groups;                     // at least one; the first is the baseline
+  std::vector<Response> responses;                     // all different
+  std::vector<double> rates = {100};                   // transactions started per second in a block
+  std::string arrivals = "constant";                   // or "poisson"
+  Nanos block_ns = nanos_per_second;                   // length of a block's schedule
+  std::uint32_t blocks = 10;                           // per cell
+  std::uint64_t seed = 1;                              // of the blocks' order and of poisson arrivals
   std::vector<CertificateChoice> certificates = {{}};  // the proxy's
   std::vector<UpstreamChoice> upstreams = {{}};
   std::vector<Injection> injections = {{}};
-  double client_cpu = 1;                   // of one core; 1: no quota
-  std::uint32_t warmup_transactions = 60;  // before the first block, over all cells
-  std::uint32_t warmup_per_block = 2;      // in each block's client before its capture
+  double client_cpu = 1;                         // of one core; 1: no quota
+  std::uint32_t warmup_transactions = 60;        // before the first block, over all cells
+  std::uint32_t warmup_per_block = 2;            // in each block's client before its capture
   std::vector<std::string> proxies = {"nginx"};  // or "haproxy", "builtin"
   std::uint32_t proxy_workers = 1;
   std::uint32_t origin_threads = 1;

@@ -148,7 +148,8 @@ std::optional<Injection> parse_injection(std::string_view text) {
     return std::nullopt;
   }
   const std::string_view how = text.substr(equals + 1, colon - equals - 1);
-  const auto place = std::ranges::find(place_names, text.substr(0, equals), &std::pair<Place, std::string_view>::second);
+  const auto place =
+      std::ranges::find(place_names, text.substr(0, equals), &std::pair<Place, std::string_view>::second);
   const Result<Nanos> delay = parse_duration(text.substr(colon + 1));
   if (place == place_names.end() || place->first == Place::nowhere || (how != "cpu" && how != "sleep") || !delay ||
       *delay > longest_injection_ns) {
@@ -161,7 +162,8 @@ std::optional<Injection> parse_injection(std::string_view text) {
 
 void read_injections(SpecTable& root, Spec& spec) {
   const auto read = [&](const toml::node& value) {
-    constexpr const char* remedy = R"(write "none" or "before_hello=cpu:1ms", up to a second; places: before_hello, before_finished, before_request (cpu or sleep), before_response (sleep))";
+    constexpr const char* remedy =
+        R"(write "none" or "before_hello=cpu:1ms", up to a second; places: before_hello, before_finished, before_request (cpu or sleep), before_response (sleep))";
     const std::string text = text_of(root, value, "inject", remedy);
     const auto injection = parse_injection(text);
     if (!injection || (injection->place == Place::before_response && injection->cpu)) {
@@ -179,8 +181,8 @@ void read_client_cpu(SpecTable& root, Spec& spec) {
   if (text.empty()) {
     return;
   }
-  const Result<double> percent = text.ends_with('%') ? parse_rate(std::string_view(text).substr(0, text.size() - 1))
-                                                     : Result<double>(0.0);
+  const Result<double> percent =
+      text.ends_with('%') ? parse_rate(std::string_view(text).substr(0, text.size() - 1)) : Result<double>(0.0);
   if (!percent || *percent < 1 || *percent > 100) {
     root.report(*root.node("client_cpu"), fmt::format("'client_cpu' is '{}'", text),
                 "write \"1%\" to \"100%\" of one core");
@@ -208,7 +210,8 @@ void read_proxies(SpecTable& proxy, Spec& spec) {
     constexpr std::array<std::string_view, 3> known{"nginx", "haproxy", "builtin"};
     const std::string name = text_of(proxy, value, "name", "write nginx, haproxy or builtin");
     if (std::ranges::find(known, name) == known.end()) {
-      proxy.report(value, fmt::format("'proxy.name' has no choice '{}'", name), "write one of: nginx, haproxy, builtin");
+      proxy.report(value, fmt::format("'proxy.name' has no choice '{}'", name),
+                   "write one of: nginx, haproxy, builtin");
     }
     spec.proxies.push_back(name);
   };

@@ -43,9 +43,8 @@ void report_unknown_group(SpecTable& table, const toml::node& at, std::string_vi
   }
   const std::string near = nearest(name, known);
   table.report(at, fmt::format("'{}' has the unknown group '{}'", key, name),
-               near.empty()
-                   ? "write names as the TLS library has them, joined with ':', like \"X25519MLKEM768:X25519\""
-                   : fmt::format("did you mean '{}'?", near));
+               near.empty() ? "write names as the TLS library has them, joined with ':', like \"X25519MLKEM768:X25519\""
+                            : fmt::format("did you mean '{}'?", near));
 }
 
 class GroupsReader {

@@ -8,10 +8,10 @@
 namespace tlstrata::lab {
 namespace {
 
-constexpr double full = 0.85;          // of what a component may use: beyond that it queues
-constexpr double kept_share = 0.99;    // of the scheduled that is complete
+constexpr double full = 0.85;           // of what a component may use: beyond that it queues
+constexpr double kept_share = 0.99;     // of the scheduled that is complete
 constexpr double longest_block = 1.05;  // of its schedule
-constexpr double overhead_s = 0.15;    // that a block takes beside its schedule
+constexpr double overhead_s = 0.15;     // that a block takes beside its schedule
 
 // Sums over a cell's blocks.
 struct Used {
@@ -127,11 +127,11 @@ std::vector<Sweep> sweeps_of(const Spec& spec, const Plan& plan, std::span<const
 std::string sweep_table(std::span<const Sweep> sweeps) {
   std::string text;
   for (const Sweep& sweep : sweeps) {
-    text += fmt::format("{}\n{:>9} {:>11} {:>10} {:>14} {:>9}   cores of client, proxy, origin\n", sweep.series, "rate/s",
-                        "complete/s", "complete %", "handshake us", "total us");
+    text += fmt::format("{}\n{:>9} {:>11} {:>10} {:>14} {:>9}   cores of client, proxy, origin\n", sweep.series,
+                        "rate/s", "complete/s", "complete %", "handshake us", "total us");
     for (const SweepRow& row : sweep.rows) {
-      text += fmt::format("{:>9.0f} {:>11.1f} {:>10.1f} {:>14} {:>9}   {:.2f} {:.2f} {:.2f}{}\n", row.rate, row.completed,
-                          100 * row.complete_share, figure(row.tls_handshake_us), figure(row.total_us),
+      text += fmt::format("{:>9.0f} {:>11.1f} {:>10.1f} {:>14} {:>9}   {:.2f} {:.2f} {:.2f}{}\n", row.rate,
+                          row.completed, 100 * row.complete_share, figure(row.tls_handshake_us), figure(row.total_us),
                           row.client_cores, row.proxy_cores, row.origin_cores, row.kept_up ? "" : "  not kept up");
     }
     text += sweep.most ? fmt::format("at most {:.0f} full handshakes per second kept up with", *sweep.most)

@@ -20,9 +20,9 @@ namespace tlstrata::lab {
 
 struct SweepRow {
   std::string cell;
-  double rate = 0;             // scheduled
-  double completed = 0;        // really, per second of the blocks' own time
-  double complete_share = 0;   // of the scheduled
+  double rate = 0;                         // scheduled
+  double completed = 0;                    // really, per second of the blocks' own time
+  double complete_share = 0;               // of the scheduled
   std::optional<double> tls_handshake_us;  // medians of complete transactions
   std::optional<double> total_us;
   double client_cores = 0;  // busy
@@ -32,10 +32,10 @@ struct SweepRow {
 };
 
 struct Sweep {
-  std::string series;                // the cells' name without rate
-  std::vector<SweepRow> rows;        // rates rising
-  std::optional<double> most;        // completed per second at the highest rate that was kept up with
-  std::string saturated;             // "proxy", "client", "origin", "machine" at the first rate that was not; empty: none
+  std::string series;          // the cells' name without rate
+  std::vector<SweepRow> rows;  // rates rising
+  std::optional<double> most;  // completed per second at the highest rate that was kept up with
+  std::string saturated;       // "proxy", "client", "origin", "machine" at the first rate that was not; empty: none
 };
 
 // Empty where there is one rate only.

@@ -195,8 +195,9 @@ std::string_view key_kind_name(KeyKind kind) {
 
 std::optional<KeyKind> key_kind(std::string_view name) {
   const auto found = std::ranges::find(kind_names, name);
-  return found == kind_names.end() ? std::nullopt
-                                   : std::optional(all_key_kinds.at(static_cast<std::size_t>(found - kind_names.begin())));
+  return found == kind_names.end()
+             ? std::nullopt
+             : std::optional(all_key_kinds.at(static_cast<std::size_t>(found - kind_names.begin())));
 }
 
 Result<CertificateAuthority> CertificateAuthority::create(KeyKind kind, const std::string& common_name,

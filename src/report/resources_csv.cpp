@@ -25,10 +25,10 @@ void append_row(std::string& out, const Resource& row) {
     out += ',';
     append_number(out, time);
   }
-  for (const auto& count : {row.transactions, row.bytes_sent, row.bytes_received, row.packets_sent,
-                            row.packets_received, row.retransmissions, row.capture_packets, row.capture_dropped,
-                            row.voluntary_switches, row.involuntary_switches, row.interface_dropped,
-                            row.listen_overflows}) {
+  for (const auto& count :
+       {row.transactions, row.bytes_sent, row.bytes_received, row.packets_sent, row.packets_received,
+        row.retransmissions, row.capture_packets, row.capture_dropped, row.voluntary_switches, row.involuntary_switches,
+        row.interface_dropped, row.listen_overflows}) {
     out += ',';
     append_number(out, count);
   }

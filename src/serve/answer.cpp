@@ -54,7 +54,7 @@ std::string_view DateField::at(Nanos realtime_ns) {
 }
 
 std::string answer_head(const Answer& answer, DateField& date) {
-  const std::string_view connection = !answer.keep_alive ? "Connection: close\r\n"
+  const std::string_view connection = !answer.keep_alive   ? "Connection: close\r\n"
                                       : answer.is_http_1_0 ? "Connection: keep-alive\r\n"
                                                            : "";
   return fmt::format("HTTP/1.1 {} {}\r\nServer: tlstrata\r\n{}{}Content-Length: {}\r\n{}{}\r\n", answer.status,

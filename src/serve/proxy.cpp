@@ -31,8 +31,7 @@ Checked<std::unique_ptr<Relay::Thread>> make_thread(const ProxyOptions& options)
 }  // namespace
 
 Checked<Proxy> Proxy::start(const ProxyOptions& options) {
-  auto service =
-      Service<Relay>::start(options.listen, options.threads, [&options] { return make_thread(options); });
+  auto service = Service<Relay>::start(options.listen, options.threads, [&options] { return make_thread(options); });
   if (!service) {
     return std::unexpected(service.error());
   }

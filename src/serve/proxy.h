@@ -21,7 +21,7 @@ struct ProxyOptions {
   io::Address listen;
   unsigned threads = 1;
   Limits limits;
-  std::optional<ossl::ServerSettings> tls;           // absent: plain HTTP
+  std::optional<ossl::ServerSettings> tls;  // absent: plain HTTP
   io::Address upstream;
   std::optional<ossl::ClientSettings> upstream_tls;  // absent: plain HTTP
   std::size_t most_idle = 64;                        // upstream connections that each thread keeps; 0: one a request

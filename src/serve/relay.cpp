@@ -85,8 +85,7 @@ bool Relay::step(Nanos now_ns) {
 }
 
 bool Relay::expire(Nanos now_ns) {
-  const bool waits_for_upstream =
-      state_ == State::securing || state_ == State::forwarding || state_ == State::awaiting;
+  const bool waits_for_upstream = state_ == State::securing || state_ == State::forwarding || state_ == State::awaiting;
   if (!waits_for_upstream) {
     close();
     return false;
@@ -181,8 +180,7 @@ void Relay::reach_upstream(Nanos now_ns, bool anew) {
     state_ = State::forwarding;
     return;
   }
-  upstream_ =
-      Upstream::connect(thread_.upstream, thread_.upstream_tls ? &*thread_.upstream_tls : nullptr);
+  upstream_ = Upstream::connect(thread_.upstream, thread_.upstream_tls ? &*thread_.upstream_tls : nullptr);
   if (!upstream_.is_open() || !thread_.poller->add(upstream_.fd(), io::Interest::edges, token_)) {
     upstream_.close();
     answer_self(502, false, now_ns);
@@ -275,7 +273,8 @@ bool Relay::await(Nanos now_ns) {
 // More of the body, once all that was there is sent.
 bool Relay::refill(Nanos now_ns) {
   std::size_t got = 0;
-  const std::size_t most = static_cast<std::size_t>(std::min<std::uint64_t>(response_.size(), body_left_.value_or(UINT64_MAX)));
+  const std::size_t most =
+      static_cast<std::size_t>(std::min<std::uint64_t>(response_.size(), body_left_.value_or(UINT64_MAX)));
   const Flow flow = upstream_.receive(std::span(response_).first(most), got);
   if (flow == Flow::ended && !body_left_) {
     body_left_ = 0;

@@ -100,7 +100,7 @@ class Relay {
   std::size_t response_received_ = 0;
   std::size_t response_scanned_ = 0;
 
-  std::string head_;                        // for the client; [head_sent_, end) is still to be sent
+  std::string head_;  // for the client; [head_sent_, end) is still to be sent
   std::size_t head_sent_ = 0;
   std::size_t body_begin_ = 0;              // [body_begin_, response_received_) of response_ is still to be sent
   std::optional<std::uint64_t> body_left_;  // to come from the upstream; absent: up to its end

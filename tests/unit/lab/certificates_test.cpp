@@ -85,7 +85,8 @@ TEST_F(Certificates, AreOfTheKindAskedForAndTheKeyIsTheOwnersAlone) {
 TEST_F(Certificates, AChainIsAsLongAsAskedForAndVerifies) {
   const auto files = issue(folder_, {.kind = "rsa-2048", .chain = 3});
   ASSERT_TRUE(files) << describe(files.error());
-  EXPECT_EQ(openssl("crl2pkcs7 -nocrl -certfile proxy.pem | openssl pkcs7 -print_certs -noout | grep -c subject"), "3\n");
+  EXPECT_EQ(openssl("crl2pkcs7 -nocrl -certfile proxy.pem | openssl pkcs7 -print_certs -noout | grep -c subject"),
+            "3\n");
   EXPECT_EQ(openssl("verify -x509_strict -CAfile ca.pem -untrusted proxy.pem proxy.pem"), "proxy.pem: OK\n");
   EXPECT_NE(openssl("verify -x509_strict -CAfile ca.pem proxy.pem").find("unable to get local issuer"),
             std::string::npos);

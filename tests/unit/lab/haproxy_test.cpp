@@ -45,7 +45,8 @@ TEST(HaproxyConfiguration, APathThatItCannotHoldIsRefused) {
 
 TEST(HaproxyVersion, IsReadFromItsOwnWords) {
   const ProxyIdentity identity = parse_haproxy_version(
-      "HAProxy version 2.6.12-1+deb12u4 2026/10/17 - https://haproxy.org/\nBuilt with OpenSSL version : OpenSSL 3.0.22 25 "
+      "HAProxy version 2.6.12-1+deb12u4 2026/10/17 - https://haproxy.org/\nBuilt with OpenSSL version : OpenSSL 3.0.22 "
+      "25 "
       "Aug 2026\nRunning on OpenSSL version : OpenSSL 3.5.7 9 Jun 2026 (VERSIONS DIFFER!)\n");
   EXPECT_EQ(identity.version, "2.6.12-1+deb12u4");
   EXPECT_EQ(identity.built_with, "OpenSSL 3.0.22 25 Aug 2026");

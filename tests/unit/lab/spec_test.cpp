@@ -124,8 +124,9 @@ response = "1m"
   EXPECT_THAT(spec->certificates,
               ElementsAre(CertificateChoice{"ml-dsa-44", 1, "ml-dsa-44"}, CertificateChoice{"rsa-3072", 3, "long"},
                           CertificateChoice{"ecdsa-p256", 2, "ecdsa-p256-chain2"}));
-  EXPECT_THAT(spec->upstreams, ElementsAre(UpstreamChoice{false, "", "proxy"}, UpstreamChoice{true, "X25519", "reencrypt"},
-                                           UpstreamChoice{true, "MLKEM768:X25519", "reencrypt-mlkem768+x25519"}));
+  EXPECT_THAT(spec->upstreams,
+              ElementsAre(UpstreamChoice{false, "", "proxy"}, UpstreamChoice{true, "X25519", "reencrypt"},
+                          UpstreamChoice{true, "MLKEM768:X25519", "reencrypt-mlkem768+x25519"}));
   EXPECT_THAT(spec->injections,
               ElementsAre(Injection{}, Injection{Place::before_hello, true, 200'000, "before_hello-cpu-200us"},
                           Injection{Place::before_response, false, 5'000'000, "before_response-sleep-5ms"}));
