@@ -37,10 +37,13 @@ std::string environment(const char* name) {
 }
 
 // As lab looks for it: ./run setup puts a private one below the checkout, whose build/<preset> this program is in.
-lab::NginxSearch nginx_search() {
+lab::ProgramSearch nginx_search() {
   std::error_code ignored;
   const std::filesystem::path build = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
-  return {environment("TLSTRATA_NGINX"), {build.parent_path().parent_path(), build}, environment("PATH")};
+  return {environment("TLSTRATA_NGINX"),
+          {build.parent_path().parent_path(), build},
+          environment("PATH"),
+          environment("TLSTRATA_HAPROXY")};
 }
 
 lab::Finding openssl_finding() {

@@ -1,8 +1,10 @@
 // `tlstrata lab`: an experiment from its specification to its result folder.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -13,6 +15,7 @@
 #include "base/units.h"
 #include "cli/cli.h"
 #include "io/stop_signals.h"
+#include "lab/continuation.h"
 #include "lab/run.h"
 #include "lab/spec.h"
 #include "lab/warnings.h"
@@ -30,7 +33,9 @@ constexpr const char* description =
     "  tlstrata lab                                the built-in experiment `quick`, about a minute\n"
     "  tlstrata lab --show-spec quick > mine.toml  a start for one of your own\n"
     "  tlstrata lab mine.toml --out results --seed 7\n"
-    "  tlstrata lab mine.toml --json - | jq .cells\n\n"
+    "  tlstrata lab mine.toml --json - | jq .cells\n"
+    "  tlstrata lab layered-study --scale 0.02     a built-in one in a fiftieth of its time\n"
+    "  tlstrata lab --continue results/mine-20261130T192100Z\n\n"
     "Ctrl-C ends it cleanly: what was measured by then is kept, analysed and marked partial. Exit codes: 0 fine, 1 "
     "some\n"
     "transactions failed (see --max-failures), packets were lost or the run is partial, 2 usage, 3 it could not be "
@@ -42,6 +47,8 @@ struct LabArguments {
   std::string json;
   std::string shown;                  // --show-spec
   std::optional<std::uint64_t> seed;  // absent: the specification's
+  std::optional<double> scale;        // of the blocks' length
+  std::string continued;
   std::uint64_t max_failures = 0;
   bool list = false;
   bool keep_work = false;
@@ -97,9 +104,8 @@ ExitCode list_specs() {
   for (const lab::BuiltinSpec& spec : lab::builtin_specs()) {
     const Checked<lab::Spec> parsed = lab::parse_spec(spec.text, spec.name);
     if (parsed) {
-      const std::size_t cells = parsed->groups.size() * parsed->responses.size();
-      fmt::print("{:<12} {} cells, {} blocks of {} each at {}/s\n", spec.name, cells, parsed->blocks,
-                 format_duration(parsed->block_ns), parsed->rate);
+      fmt::print("{:<14} {:>3} cells, {} blocks of {} each at {}/s\n", spec.name, parsed->cells(), parsed->blocks,
+                 format_duration(parsed->block_ns), fmt::join(parsed->rates, ", "));
     }
   }
   return ExitCode::fine;
@@ -122,7 +128,8 @@ std::size_t terminal_columns() {
   return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 100;
 }
 
-Checked<lab::RunOptions> options_of(const LabArguments& arguments) {
+// A new run.
+Checked<void> specify(const LabArguments& arguments, lab::RunOptions& options) {
   Checked<lab::SpecText> text = lab::load_spec_text(arguments.spec);
   if (!text) {
     return std::unexpected(text.error());
@@ -131,24 +138,112 @@ Checked<lab::RunOptions> options_of(const LabArguments& arguments) {
   if (!spec) {
     return std::unexpected(spec.error());
   }
-  lab::RunOptions options;
   options.spec = std::move(*spec);
   options.spec_text = std::move(text->text);
+  options.out = arguments.out;
+  if (arguments.scale) {
+    if (auto scaled = options.spec.scale_time(*arguments.scale); !scaled) {
+      return scaled;
+    }
+    options.spec_text = fmt::format("# Run with --scale {}.\n", *arguments.scale) + options.spec_text;
+  }
   if (arguments.seed) {
     options.spec.seed = *arguments.seed;
     options.spec_text = fmt::format("# Run with --seed {}.\n", *arguments.seed) + options.spec_text;
   }
+  return {};
+}
+
+// What is left of an interrupted one.
+Checked<void> take_up(const LabArguments& arguments, lab::RunOptions& options) {
+  if (arguments.seed || arguments.scale) {
+    return std::unexpected(Complaint{"an interrupted run has its seed and scale already", "--continue",
+                                     "leave --seed and --scale out", ExitCode::usage});
+  }
+  Checked<lab::InterruptedRun> run = lab::read_interrupted(arguments.continued);
+  if (!run) {
+    return std::unexpected(run.error());
+  }
+  options.spec = std::move(run->spec);
+  options.spec_text = std::move(run->spec_text);
+  options.continued = arguments.continued;
+  options.out = std::filesystem::path(arguments.continued).lexically_normal() / "..";
+  return {};
+}
+
+Checked<lab::RunOptions> options_of(const LabArguments& arguments) {
+  lab::RunOptions options;
+  const Checked<void> specified =
+      arguments.continued.empty() ? specify(arguments, options) : take_up(arguments, options);
+  if (!specified) {
+    return std::unexpected(specified.error());
+  }
   std::error_code error;
-  options.out = arguments.out;
   options.program = std::filesystem::read_symlink("/proc/self/exe", error);
   if (error) {
     return std::unexpected(Complaint{"cannot find this program's own file", "/proc/self/exe", "mount /proc"});
   }
   // ./run setup puts a private nginx below the checkout; the program is in its build/<preset>.
   const std::filesystem::path build = options.program.parent_path();
-  options.nginx = {environment("TLSTRATA_NGINX"), {build.parent_path().parent_path(), build}, environment("PATH")};
+  options.programs = {environment("TLSTRATA_NGINX"),
+                      {build.parent_path().parent_path(), build},
+                      environment("PATH"),
+                      environment("TLSTRATA_HAPROXY")};
   options.keep_work = arguments.keep_work;
   return options;
+}
+
+report::Json sides_json(const lab::RunResult& result) {
+  report::Json sides = report::Json::array();
+  for (const lab::CellSides& cell : result.sides) {
+    sides.push_back({{"cell", cell.cell},
+                     {"n", cell.n},
+                     {"client_p50_ns", cell.client_ns},
+                     {"path_p50_ns", cell.path_ns},
+                     {"server_p50_ns", cell.server_ns}});
+  }
+  return sides;
+}
+
+report::Json sweeps_json(const lab::RunResult& result) {
+  report::Json sweeps = report::Json::array();
+  for (const lab::Sweep& sweep : result.sweeps) {
+    report::Json rows = report::Json::array();
+    for (const lab::SweepRow& row : sweep.rows) {
+      rows.push_back({{"cell", row.cell},
+                      {"rate", row.rate},
+                      {"completed_per_second", row.completed},
+                      {"complete_share", row.complete_share},
+                      {"client_cores", row.client_cores},
+                      {"proxy_cores", row.proxy_cores},
+                      {"origin_cores", row.origin_cores},
+                      {"kept_up", row.kept_up}});
+    }
+    sweeps.push_back({{"series", sweep.series},
+                      {"most_per_second", sweep.most ? report::Json(*sweep.most) : report::Json()},
+                      {"saturated", sweep.saturated},
+                      {"rows", std::move(rows)}});
+  }
+  return sweeps;
+}
+
+// Where the time was spent, from the captures at both ends of the first link.
+std::string sides_table(const lab::RunResult& result) {
+  if (result.sides.empty()) {
+    return {};
+  }
+  std::size_t width = 4;
+  for (const lab::CellSides& cell : result.sides) {
+    width = std::max(width, cell.cell.size());
+  }
+  const auto us = [](Nanos value_ns) { return static_cast<double>(value_ns) / 1e3; };
+  std::string text =
+      fmt::format("{:<{}} {:>10} {:>10} {:>10}  medians in us\n", "cell", width, "client", "path", "server");
+  for (const lab::CellSides& cell : result.sides) {
+    text += fmt::format("{:<{}} {:>10.1f} {:>10.1f} {:>10.1f}\n", cell.cell, width, us(cell.client_ns),
+                        us(cell.path_ns), us(cell.server_ns));
+  }
+  return text + "\n";
 }
 
 Checked<void> print_result(const lab::RunResult& result, const std::string& json) {
@@ -158,13 +253,15 @@ Checked<void> print_result(const lab::RunResult& result, const std::string& json
     document["partial"] = result.partial;
     document["warnings"] = result.warnings;
     document.update(report::to_json(result.results.summary));
+    document["sides"] = sides_json(result);
+    document["sweeps"] = sweeps_json(result);
     if (auto written = report::write_json(json, document); !written || json == "-") {
       return written;
     }
   }
   const bool is_terminal = isatty(STDOUT_FILENO) == 1;
-  fmt::print("{}\n{}\n", report::terminal_table(result.results.summary, {is_terminal, terminal_columns()}),
-             for_terminal(result.folder.string()));
+  fmt::print("{}\n{}{}{}\n", report::terminal_table(result.results.summary, {is_terminal, terminal_columns()}),
+             sides_table(result), lab::sweep_table(result.sweeps), for_terminal(result.folder.string()));
   return {};
 }
 
@@ -212,6 +309,12 @@ void add_lab(CLI::App& app, Action& action) {
   command->add_option("--out", arguments->out, "folder of all results")->type_name("DIR")->capture_default_str();
   command->add_option("--seed", arguments->seed, "of the blocks' order, instead of the specification's")
       ->type_name("N");
+  command->add_option("--scale", arguments->scale, "times the length of every block: 0.02 makes 5 minutes 6 seconds")
+      ->type_name("FACTOR");
+  command
+      ->add_option("--continue", arguments->continued,
+                   "run the blocks that an interrupted run lacks, into its own folder")
+      ->type_name("DIR");
   command->add_option("--max-failures", arguments->max_failures, "more transactions than these that fail: exit code 1")
       ->type_name("N")
       ->capture_default_str();

@@ -72,6 +72,23 @@ Checked<std::string> read_body(const std::string& text) {
   return body;
 }
 
+Checked<void> read_injection(LoadArguments& arguments) {
+  if (arguments.injection.empty()) {
+    return {};
+  }
+  const auto injection = load::parse_injection(arguments.injection);
+  if (!injection) {
+    return std::unexpected(Complaint{injection.error().what, "--inject " + arguments.injection,
+                                     "see tlstrata load --help", ExitCode::usage});
+  }
+  auto injector = load::Injector::create(*injection, arguments.injection_log);
+  if (!injector) {
+    return std::unexpected(injector.error());
+  }
+  arguments.options.injector = std::move(*injector);
+  return {};
+}
+
 }  // namespace
 
 Checked<void> LoadArguments::read() {
@@ -82,6 +99,9 @@ Checked<void> LoadArguments::read() {
   options.protocol = alpn == "h2" ? load::Protocol::http2 : load::Protocol::http1;
   options.verify = verify == "on";
   options.split = split == "on";
+  if (auto injected = read_injection(*this); !injected) {
+    return injected;
+  }
   for (const std::string& part : local_addresses) {
     options.local_addresses += (options.local_addresses.empty() ? "" : ",") + part;
   }
@@ -188,6 +208,14 @@ void add_limits_and_output(CLI::App& load, LoadArguments& arguments) {
   limits->add_option("--max-failures", arguments.max_failures, "Failed transactions that are still fine")
       ->type_name("N")
       ->capture_default_str();
+
+  auto* const calibration = load.add_option_group("Calibration");
+  calibration
+      ->add_option("--inject", arguments.injection,
+                   "Delay every connection: before_hello, before_finished or before_request, =cpu:TIME or =sleep:TIME")
+      ->type_name("PLACE=HOW:TIME");
+  calibration->add_option("--inject-log", arguments.injection_log, "Append what each delay really was")
+      ->type_name("FILE");
 
   auto* const output = load.add_option_group("Output");
   output->add_option("--transactions", arguments.transactions, "One CSV row a transaction")->type_name("FILE");

@@ -35,6 +35,8 @@ struct LoadArguments {
   std::string capture;       // file; empty: none
   std::string metrics;       // address and port; empty: none
   bool hold = false;
+  std::string injection;      // empty: none
+  std::string injection_log;  // file; empty: none
   load::CsvLabels labels;
   std::uint64_t max_failures = 0;
 

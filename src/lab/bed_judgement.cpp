@@ -51,6 +51,28 @@ Finding judge_netem(const BedTrial& trial) {
   return finding;
 }
 
+Finding judge_quota(const BedTrial& trial) {
+  Finding finding = there("client-cpu", false, "a client's CPU can be limited by " + trial.quota_method);
+  if (trial.quota_method.empty() || trial.quota_method == "none") {
+    finding.verdict = Verdict::missing;
+    finding.state = "a client's CPU cannot be limited";
+    finding.meaning = "specifications with client_cpu cannot run; the built-in ones have none";
+    finding.remedy = "run as root, or delegate a cgroup with the cpu controller";
+  }
+  return finding;
+}
+
+Finding judge_haproxy(const BedTrial& trial) {
+  Finding finding = there("haproxy", false, trial.haproxy.string());
+  if (trial.haproxy.empty()) {
+    finding.verdict = Verdict::missing;
+    finding.state = "there is no HAProxy";
+    finding.meaning = "specifications with proxy.name = \"haproxy\" cannot run; the built-in ones do not name it";
+    finding.remedy = "tools/haproxy.sh unpacks one into .deps, or name one with TLSTRATA_HAPROXY";
+  }
+  return finding;
+}
+
 }  // namespace
 
 Findings judge(const BedTrial& trial) {
@@ -80,7 +102,9 @@ Findings judge(const BedTrial& trial) {
   }
   findings.push_back(there("congestion-control", false, trial.congestion_control + " in the test bed"));
   findings.push_back(judge_netem(trial));
+  findings.push_back(judge_quota(trial));
   findings.push_back(judge_nginx(trial));
+  findings.push_back(judge_haproxy(trial));
   return findings;
 }
 

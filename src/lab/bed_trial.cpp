@@ -20,7 +20,9 @@
 
 #include "io/clock.h"
 #include "io/unique_fd.h"
+#include "lab/haproxy.h"
 #include "testbed/bed.h"
+#include "testbed/cpu_quota.h"
 
 namespace tlstrata::lab {
 namespace {
@@ -57,7 +59,7 @@ std::string try_netem(const Bed& bed) {
   return said.substr(0, said.find('\n'));
 }
 
-BedTrial make_trial(const NginxSearch& search, const std::filesystem::path& openssl_library) {
+BedTrial make_trial(const ProgramSearch& search, const std::filesystem::path& openssl_library) {
   BedTrial trial;
   const auto rights = testbed::enter_user_namespace_if_needed();
   if (!rights) {
@@ -78,10 +80,12 @@ BedTrial make_trial(const NginxSearch& search, const std::filesystem::path& open
                                 [](const testbed::Interface& one) { return one.tso || one.gso || one.gro; });
   });
   trial.no_capture = try_capture(*bed);
+  trial.quota_method = testbed::quota_method_name(testbed::possible_quota_method());
+  trial.haproxy = find_haproxy(search).value_or(std::filesystem::path());
   trial.no_netem = try_netem(*bed);
   const Checked<std::filesystem::path> nginx = find_nginx(search);
-  Checked<NginxIdentity> identity =
-      nginx ? identify_nginx(*bed, *nginx, openssl_library) : Checked<NginxIdentity>(std::unexpected(nginx.error()));
+  Checked<ProxyIdentity> identity =
+      nginx ? identify_nginx(*bed, *nginx, openssl_library) : Checked<ProxyIdentity>(std::unexpected(nginx.error()));
   if (identity) {
     trial.nginx = *nginx;
     trial.nginx_identity = std::move(*identity);
@@ -111,6 +115,8 @@ std::string to_text(const BedTrial& trial) {
                      {"offloads_off", trial.offloads_off},
                      {"no_capture", trial.no_capture},
                      {"no_netem", trial.no_netem},
+                     {"quota_method", trial.quota_method},
+                     {"haproxy", trial.haproxy.string()},
                      {"no_nginx", to_json(trial.no_nginx)},
                      {"nginx", trial.nginx.string()},
                      {"version", trial.nginx_identity.version},
@@ -132,6 +138,8 @@ std::optional<BedTrial> from_text(const std::string& text) {
   trial.offloads_off = json.value("offloads_off", false);
   trial.no_capture = json.value("no_capture", "");
   trial.no_netem = json.value("no_netem", "");
+  trial.quota_method = json.value("quota_method", "");
+  trial.haproxy = json.value("haproxy", "");
   trial.no_nginx = complaint_of(json.value("no_nginx", Json()));
   trial.nginx = json.value("nginx", "");
   trial.nginx_identity = {json.value("version", ""), json.value("built_with", ""), json.value("running_with", "")};
@@ -159,7 +167,7 @@ std::string read_all(int descriptor, Nanos timeout_ns) {
 
 }  // namespace
 
-Checked<BedTrial> try_bed(const NginxSearch& search, const std::filesystem::path& openssl_library) {
+Checked<BedTrial> try_bed(const ProgramSearch& search, const std::filesystem::path& openssl_library) {
   std::array<int, 2> ends = {-1, -1};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
     return std::unexpected(complain_errno("no pipe", "doctor", "raise the limit of open files, ulimit -n"));

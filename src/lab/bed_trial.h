@@ -25,12 +25,14 @@ struct BedTrial {
   bool offloads_off = false;         // TSO, GSO and GRO of all its interfaces
   std::string no_capture;            // why packets can't be captured; empty: they can
   std::string no_netem;              // why the kernel can't delay or lose packets by netem; empty: it can
+  std::string quota_method;          // how a client's CPU can be limited; "none"
   std::optional<Complaint> no_nginx;
-  std::filesystem::path nginx;  // empty: no_nginx
-  NginxIdentity nginx_identity;
+  std::filesystem::path haproxy;  // empty: there is none, and only specifications that name it need it
+  std::filesystem::path nginx;    // empty: no_nginx
+  ProxyIdentity nginx_identity;
 };
 
-Checked<BedTrial> try_bed(const NginxSearch& search, const std::filesystem::path& openssl_library);
+Checked<BedTrial> try_bed(const ProgramSearch& search, const std::filesystem::path& openssl_library);
 
 // One finding for each thing above, in a fixed order. Pure.
 Findings judge(const BedTrial& trial);

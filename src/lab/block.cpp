@@ -10,9 +10,8 @@
 #include <thread>
 #include <utility>
 
-#include "capture/live_capture.h"
 #include "io/clock.h"
-#include "report/output_file.h"
+#include "lab/block_captures.h"
 #include "testbed/resources.h"
 
 namespace tlstrata::lab {
@@ -28,22 +27,26 @@ struct Totals {
   Nanos time_ns = 0;  // CLOCK_MONOTONIC
   std::array<testbed::CpuTime, 3> cpu;
   std::array<testbed::NetworkCounters, 3> network;
+  std::array<testbed::ContextSwitches, 3> switches;
 };
 
 constexpr std::size_t index(Host host) {
   return static_cast<std::size_t>(host);
 }
 
-Checked<Totals> read_totals(const Stage& stage) {
+Checked<Totals> read_totals(const Stage& stage, std::size_t server) {
   Totals totals;
-  const Checked<testbed::CpuTime> proxy = stage.servers->proxy_cpu();
-  const Checked<testbed::CpuTime> origin = stage.servers->origin_cpu();
-  if (!proxy || !origin) {
-    return std::unexpected(proxy ? origin.error() : proxy.error());
+  for (const auto& [host, pid] : {std::pair(Host::proxy, stage.servers->proxy_pid(server)),
+                                  std::pair(Host::origin, stage.servers->origin_pid(server))}) {
+    const Checked<testbed::CpuTime> cpu = testbed::cpu_of(pid);
+    const Checked<testbed::ContextSwitches> switches = testbed::context_switches_of(pid);
+    if (!cpu || !switches) {
+      return std::unexpected(cpu ? switches.error() : cpu.error());
+    }
+    totals.cpu[index(host)] = *cpu;
+    totals.switches[index(host)] = *switches;
   }
   totals.time_ns = io::monotonic_ns();
-  totals.cpu[index(Host::proxy)] = *proxy;
-  totals.cpu[index(Host::origin)] = *origin;
   for (const Host host : testbed::all_hosts) {
     Checked<testbed::NetworkCounters> network = testbed::network_counters(*stage.bed, host);
     if (!network) {
@@ -72,6 +75,11 @@ report::Resource resource_of(const Totals& before, const Totals& after, Host hos
   resource.packets_sent = sum.packets_sent;
   resource.packets_received = sum.packets_received;
   resource.retransmissions = network.tcp_retransmitted_segments;
+  const testbed::ContextSwitches switches = after.switches[index(host)] - before.switches[index(host)];
+  resource.voluntary_switches = switches.voluntary;
+  resource.involuntary_switches = switches.involuntary;
+  resource.interface_dropped = sum.dropped;
+  resource.listen_overflows = network.tcp_listen_overflows;
   if (host == Host::client) {
     resource.capture_packets = block.capture_packets;
     resource.capture_dropped = block.capture_dropped;
@@ -86,30 +94,34 @@ ClientRequest request_of(const Stage& stage, const Cell& cell, const PlannedBloc
   request.cell = &cell;
   request.block = planned;
   request.warmup = stage.spec->warmup_per_block;
-  request.url = stage.servers->url();
-  request.authority = stage.servers->certificates().authority;
+  request.url = stage.servers->url(cell);
+  request.authority = stage.servers->authority();
   request.files = {stage.work / (name + ".keys"), stage.work / (name + ".csv"), stage.work / (name + ".json"),
-                   stage.work / "clients.log"};
+                   stage.work / "clients.log", stage.work / "injections.csv"};
   return request;
 }
 
-Checked<capture::LiveCapture> open_capture(const Stage& stage) {
-  capture::LiveOptions options;
-  options.interface = stage.bed->interface(Host::client);
-  options.snap_length = static_cast<std::uint32_t>(stage.spec->snaplen);
-  options.ring_bytes = static_cast<std::uint32_t>(stage.spec->capture_buffer);
-  return stage.bed->run_in(Host::client, [&options] { return capture::LiveCapture::open(options); });
-}
-
-// The capture's file gets the keys of its own connections, and its name.
-Checked<void> finish_capture(capture::FileWriter& writer, const std::filesystem::path& key_log) {
-  const Checked<std::string> keys = report::read_file(key_log, "run again with --keep-work and see .work/clients.log");
-  if (!keys) {
-    return std::unexpected(keys.error());
+// The client's first.
+std::vector<CapturePlace> places_of(const Stage& stage, const Cell& cell, const std::filesystem::path& client_keys,
+                                    ManifestBlock& block) {
+  std::vector<CapturePlace> places = {
+      {Host::client, stage.bed->interface(Host::client), stage.folder / block.capture, client_keys}};
+  if (!stage.spec->capture_proxy) {
+    return places;
   }
-  const std::vector<std::uint8_t> bytes(keys->begin(), keys->end());
-  writer.add_secrets(bytes);
-  return writer.finish();
+  const std::vector<testbed::Interface>& interfaces = stage.bed->settings(Host::proxy).interfaces;
+  const std::string name = std::filesystem::path(block.capture).stem().string();
+  block.proxy_captures = {fmt::format("captures/proxy/{}.pcapng", name)};
+  places.push_back({Host::proxy, interfaces[0].name, stage.folder / block.proxy_captures[0], client_keys});
+  const std::filesystem::path origin_keys = stage.servers->origin_key_log(cell.server);
+  if (!origin_keys.empty()) {
+    std::error_code ignored;
+    const std::uintmax_t from = std::filesystem::file_size(origin_keys, ignored);
+    block.proxy_captures.push_back(fmt::format("captures/proxy/{}.back.pcapng", name));
+    places.push_back(
+        {Host::proxy, interfaces[1].name, stage.folder / block.proxy_captures[1], origin_keys, ignored ? 0 : from});
+  }
+  return places;
 }
 
 // What a block's own time gave.
@@ -117,20 +129,18 @@ struct Measured {
   Totals before;
   Totals after;
   ClientEnd end = ClientEnd::finished;
-  capture::LiveCounts captured;
+  std::vector<capture::LiveCounts> captured;  // by place
 };
 
 // From the start of the capture to its end; fills in the block's times.
-Checked<Measured> measure(const Stage& stage, HeldClient& client, capture::FileWriter& writer, StopFlag& stop,
-                          ManifestBlock& block) {
-  Checked<capture::LiveCapture> live = open_capture(stage);
-  if (!live) {
-    return std::unexpected(live.error());
-  }
-  if (auto started = live->start(writer); !started) {
+Checked<Measured> measure(const Stage& stage, std::size_t server, HeldClient& client, BlockCaptures& captures,
+                          StopFlag& stop, ManifestBlock& block) {
+  if (auto started = captures.start(*stage.bed, static_cast<std::uint32_t>(stage.spec->snaplen),
+                                    static_cast<std::uint32_t>(stage.spec->capture_buffer));
+      !started) {
     return std::unexpected(started.error());
   }
-  Checked<Totals> before = read_totals(stage);
+  Checked<Totals> before = read_totals(stage, server);
   if (!before) {
     return std::unexpected(before.error());
   }
@@ -141,15 +151,16 @@ Checked<Measured> measure(const Stage& stage, HeldClient& client, capture::FileW
   const Checked<ClientEnd> end = client.wait(stop);
   block.ended_ns = io::realtime_ns();
   std::this_thread::sleep_for(settle);
-  Checked<Totals> after = read_totals(stage);
-  const Checked<capture::LiveCounts> captured = live->stop();
+  Checked<Totals> after = read_totals(stage, server);
+  Checked<std::vector<capture::LiveCounts>> captured = captures.stop();
   if (auto running = stage.servers->check_running(); !running) {
     return std::unexpected(running.error());
   }
   if (!end || !after || !captured) {
     return std::unexpected(!end ? end.error() : !after ? after.error() : captured.error());
   }
-  return Measured{std::move(*before), std::move(*after), *end, *captured};
+  after->switches[index(Host::client)] = client.switches();
+  return Measured{std::move(*before), std::move(*after), *end, std::move(*captured)};
 }
 
 ManifestBlock entry_of(const Cell& cell, const PlannedBlock& planned, const std::string& name) {
@@ -164,8 +175,11 @@ ManifestBlock entry_of(const Cell& cell, const PlannedBlock& planned, const std:
 void fill_in(ManifestBlock& block, const ClientCounts& counts, const Measured& measured) {
   block.scheduled = counts.scheduled;
   block.not_started = counts.not_started;
-  block.capture_packets = measured.captured.received;
-  block.capture_dropped = measured.captured.dropped_by_kernel + measured.captured.dropped_by_interface;
+  block.capture_packets = measured.captured.front().received;
+  block.capture_dropped = 0;
+  for (const capture::LiveCounts& captured : measured.captured) {
+    block.capture_dropped += captured.dropped_by_kernel + captured.dropped_by_interface;
+  }
   block.partial = measured.end == ClientEnd::stopped;
 }
 
@@ -185,12 +199,12 @@ Checked<std::optional<BlockResult>> run_block(const Stage& stage, const Cell& ce
   }
   BlockResult result{entry_of(cell, planned, name), {}, request.files.transactions, 0};
   result.manifest.command = client->command();
-  Checked<capture::FileWriter> writer =
-      capture::FileWriter::create((stage.folder / result.manifest.capture).string(), stage.origin);
-  if (!writer) {
-    return std::unexpected(writer.error());
+  Checked<BlockCaptures> captures =
+      BlockCaptures::create(places_of(stage, cell, request.files.key_log, result.manifest), stage.origin);
+  if (!captures) {
+    return std::unexpected(captures.error());
   }
-  Checked<Measured> measured = measure(stage, *client, *writer, stop, result.manifest);
+  Checked<Measured> measured = measure(stage, cell.server, *client, *captures, stop, result.manifest);
   if (!measured) {
     return std::unexpected(measured.error());
   }
@@ -201,11 +215,11 @@ Checked<std::optional<BlockResult>> run_block(const Stage& stage, const Cell& ce
   if (!counts) {
     return std::unexpected(counts.error());
   }
-  if (auto finished = finish_capture(*writer, request.files.key_log); !finished) {
+  if (auto finished = captures->finish(); !finished) {
     return std::unexpected(finished.error());
   }
   fill_in(result.manifest, *counts, *measured);
-  result.cut_packets = measured->captured.cut;
+  result.cut_packets = measured->captured.front().cut;
   measured->after.cpu[index(Host::client)] = counts->cpu;
   for (const Host host : testbed::all_hosts) {
     result.resources.push_back(resource_of(measured->before, measured->after, host, result.manifest));

@@ -50,11 +50,11 @@ std::vector<std::string> client_command(const ClientRequest& request) {
   const Spec& spec = *request.spec;
   std::vector<std::string> command = {request.program.string(),
                                       "load",
-                                      request.url + "/" + exact_size(request.cell->response_bytes),
+                                      request.url,
                                       "--groups",
                                       request.cell->groups,
                                       "--rate",
-                                      fmt::format("{}", spec.rate),
+                                      fmt::format("{}", request.cell->rate),
                                       "--duration",
                                       duration_text(spec.block_ns),
                                       "--arrivals",
@@ -85,6 +85,13 @@ std::vector<std::string> client_command(const ClientRequest& request) {
   if (!request.cell->key_shares.empty()) {
     command.insert(command.end(), {"--key-shares", request.cell->key_shares});
   }
+  const Injection& injection = request.cell->injection;
+  if (injection.place != Place::nowhere && injection.place != Place::before_response) {
+    command.insert(command.end(), {"--inject",
+                                   fmt::format("{}={}:{}", place_name(injection.place), injection.cpu ? "cpu" : "sleep",
+                                               duration_text(injection.delay_ns)),
+                                   "--inject-log", request.files.injections.string()});
+  }
   return command;
 }
 
@@ -111,6 +118,7 @@ Checked<HeldClient> HeldClient::start(const testbed::Bed& bed, const ClientReque
   options.log = request.files.log;
   options.pipe_input = true;
   options.pipe_output = true;
+  options.cores = request.spec->client_cores;
   Checked<testbed::Process> process = bed.spawn(Host::client, command, options);
   if (!process) {
     return std::unexpected(process.error());
@@ -124,10 +132,20 @@ Checked<HeldClient> HeldClient::start(const testbed::Bed& bed, const ClientReque
     (void)process->stop(farewell_ns);
     return std::unexpected(complain_of(*process, "the client did not get ready", request.cell->name));
   }
-  return HeldClient(std::move(*process), std::move(command), request.spec->block_ns + limit + margin_ns);
+  std::optional<testbed::CpuQuota> quota;
+  if (request.spec->client_cpu < 1) {
+    Checked<testbed::CpuQuota> limited = testbed::CpuQuota::limit(process->pid(), request.spec->client_cpu);
+    if (!limited) {
+      return std::unexpected(limited.error());
+    }
+    quota.emplace(std::move(*limited));
+  }
+  return HeldClient(std::move(*process), std::move(command), request.spec->block_ns + limit + margin_ns,
+                    std::move(quota));
 }
 
 Checked<void> HeldClient::go() {
+  switches_ = testbed::context_switches_of(process_.pid()).value_or(testbed::ContextSwitches{});
   return process_.write_input("go\n");
 }
 
@@ -156,6 +174,7 @@ Checked<ClientEnd> HeldClient::wait(StopFlag& stop) {
     return std::unexpected(status.error());
   }
   const testbed::ExitStatus ended = status->value_or(testbed::ExitStatus{});
+  switches_ = testbed::ContextSwitches{ended.voluntary_switches, ended.involuntary_switches} - switches_;
   // 1 says that transactions failed; they are counted, one by one, in what it wrote.
   if (ended.code != static_cast<int>(ExitCode::fine) && ended.code != static_cast<int>(ExitCode::failed)) {
     return std::unexpected(complain_of(process_, "the client " + testbed::describe(ended), command_[2]));

@@ -20,6 +20,7 @@
 #include "lab/servers.h"
 #include "lab/spec.h"
 #include "testbed/bed.h"
+#include "testbed/cpu_quota.h"
 #include "testbed/resources.h"
 
 namespace tlstrata::lab {
@@ -41,6 +42,7 @@ struct ClientFiles {
   std::filesystem::path transactions;  // its client.csv
   std::filesystem::path json;          // its result
   std::filesystem::path log;           // its messages
+  std::filesystem::path injections;    // what each injected delay really was
 };
 
 struct ClientRequest {
@@ -48,8 +50,8 @@ struct ClientRequest {
   const Spec* spec = nullptr;
   const Cell* cell = nullptr;
   PlannedBlock block;
-  std::uint32_t warmup = 0;  // transactions before it is ready
-  std::string url;
+  std::uint32_t warmup = 0;         // transactions before it is ready
+  std::string url;                  // with its path
   std::filesystem::path authority;  // CA certificate
   ClientFiles files;
 };
@@ -76,16 +78,25 @@ class HeldClient {
   [[nodiscard]] Checked<void> go();
   // Until it has ended by itself, or was told to because of the stop flag. Errors: it failed, or hangs.
   [[nodiscard]] Checked<ClientEnd> wait(StopFlag& stop);
+  // Of its threads, from the go to its end. Known once wait() has returned.
+  [[nodiscard]] const testbed::ContextSwitches& switches() const { return switches_; }
+  [[nodiscard]] pid_t pid() const { return process_.pid(); }
   // Ends it without a go.
   [[nodiscard]] Checked<void> dismiss();
 
  private:
-  HeldClient(testbed::Process process, std::vector<std::string> command, Nanos patience_ns)
-      : process_(std::move(process)), command_(std::move(command)), patience_ns_(patience_ns) {}
+  HeldClient(testbed::Process process, std::vector<std::string> command, Nanos patience_ns,
+             std::optional<testbed::CpuQuota> quota)
+      : quota_(std::move(quota)),
+        process_(std::move(process)),
+        command_(std::move(command)),
+        patience_ns_(patience_ns) {}
 
+  std::optional<testbed::CpuQuota> quota_;  // goes after the process
   testbed::Process process_;
   std::vector<std::string> command_;
   Nanos patience_ns_;  // longest that a block may take, time-outs included
+  testbed::ContextSwitches switches_;
 };
 
 }  // namespace tlstrata::lab

@@ -13,6 +13,7 @@ Json block_json(const ManifestBlock& block) {
             {"block", block.block},
             {"order", block.order},
             {"capture", block.capture},
+            {"proxy_captures", block.proxy_captures},
             {"scheduled", block.scheduled},
             {"not_started", block.not_started},
             {"capture_packets", block.capture_packets},
@@ -30,8 +31,12 @@ Json cell_json(const Cell& cell) {
   return Json{{"name", cell.name},
               {"groups", cell.groups},
               {"key_shares", cell.key_shares},
-              {"response_bytes", cell.response_bytes},
-              {"baseline", cell.baseline}};
+              {"response_bytes", cell.response.bytes},
+              {"direct", cell.response.direct},
+              {"baseline", cell.baseline},
+              {"rate", cell.rate},
+              {"injection", cell.injection.label},
+              {"server", cell.server}};
 }
 
 }  // namespace
@@ -41,22 +46,50 @@ Json to_json(const Spec& spec) {
   for (const GroupChoice& choice : spec.groups) {
     groups.push_back({{"offer", choice.offer}, {"key_shares", choice.key_shares}, {"label", choice.label}});
   }
-  return Json{{"name", spec.name},
-              {"groups", std::move(groups)},
-              {"response_bytes", spec.responses},
-              {"rate", spec.rate},
-              {"arrivals", spec.arrivals},
-              {"block_ns", spec.block_ns},
-              {"blocks", spec.blocks},
-              {"seed", spec.seed},
-              {"certificate", spec.certificate},
-              {"warmup", {{"transactions", spec.warmup_transactions}, {"per_block", spec.warmup_per_block}}},
-              {"proxy", {{"name", spec.proxy}, {"workers", spec.proxy_workers}}},
-              {"capture", {{"snaplen_bytes", spec.snaplen}, {"buffer_bytes", spec.capture_buffer}}},
-              {"timeouts",
-               {{"connect_ns", spec.connect_timeout_ns},
-                {"handshake_ns", spec.handshake_timeout_ns},
-                {"response_ns", spec.response_timeout_ns}}}};
+  Json responses = Json::array();
+  for (const Response& response : spec.responses) {
+    responses.push_back(response_name(response));
+  }
+  Json certificates = Json::array();
+  for (const CertificateChoice& choice : spec.certificates) {
+    certificates.push_back({{"kind", choice.kind}, {"chain", choice.chain}, {"label", choice.label}});
+  }
+  Json upstreams = Json::array();
+  for (const UpstreamChoice& choice : spec.upstreams) {
+    upstreams.push_back({{"label", choice.label}, {"tls", choice.tls}, {"groups", choice.groups}});
+  }
+  Json injections = Json::array();
+  for (const Injection& injection : spec.injections) {
+    injections.push_back({{"label", injection.label},
+                          {"place", place_name(injection.place)},
+                          {"cpu", injection.cpu},
+                          {"delay_ns", injection.delay_ns}});
+  }
+  return Json{
+      {"name", spec.name},
+      {"groups", std::move(groups)},
+      {"responses", std::move(responses)},
+      {"rate", spec.rates},
+      {"arrivals", spec.arrivals},
+      {"block_ns", spec.block_ns},
+      {"blocks", spec.blocks},
+      {"seed", spec.seed},
+      {"certificate", std::move(certificates)},
+      {"topology", std::move(upstreams)},
+      {"inject", std::move(injections)},
+      {"client_cpu", spec.client_cpu},
+      {"warmup", {{"transactions", spec.warmup_transactions}, {"per_block", spec.warmup_per_block}}},
+      {"proxy", {{"name", spec.proxies}, {"workers", spec.proxy_workers}, {"keep_upstream", spec.keep_upstream}}},
+      {"origin", {{"threads", spec.origin_threads}}},
+      {"cores", {{"client", spec.client_cores}, {"proxy", spec.proxy_cores}, {"origin", spec.origin_cores}}},
+      {"network",
+       {{"congestion_control", spec.congestion_control}, {"offloads", spec.offloads}, {"mtu_bytes", spec.mtu}}},
+      {"capture",
+       {{"snaplen_bytes", spec.snaplen}, {"buffer_bytes", spec.capture_buffer}, {"proxy", spec.capture_proxy}}},
+      {"timeouts",
+       {{"connect_ns", spec.connect_timeout_ns},
+        {"handshake_ns", spec.handshake_timeout_ns},
+        {"response_ns", spec.response_timeout_ns}}}};
 }
 
 Json to_json(const Manifest& manifest) {
@@ -75,9 +108,11 @@ Json to_json(const Manifest& manifest) {
            {"started_utc", manifest.started_utc},
            {"ended_utc", manifest.ended_utc},
            {"partial", manifest.partial},
+           {"continued_utc", manifest.continued_utc},
            {"seed", manifest.seed},
            {"openssl", manifest.openssl},
            {"proxy", {{"name", manifest.proxy_name}, {"version", manifest.proxy_version}}},
+           {"servers", manifest.servers},
            {"clock", {{"source", manifest.clock_source}, {"capture", "CLOCK_REALTIME, kernel receive stamps"}}},
            {"machine", manifest.machine},
            {"cells", std::move(cells)},

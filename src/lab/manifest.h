@@ -24,27 +24,30 @@ struct ManifestBlock {
   std::string cell;
   std::uint32_t block = 0;
   std::uint32_t order = 0;
-  std::string capture;                // path inside the folder
-  std::uint64_t scheduled = 0;        // transactions
-  std::uint64_t not_started = 0;      // of the scheduled: never sent
-  std::uint64_t capture_packets = 0;  // written to the capture
-  std::uint64_t capture_dropped = 0;  // by the kernel and the interface
-  Nanos started_ns = 0;               // the go line was sent
-  Nanos ended_ns = 0;                 // the client had ended
-  bool partial = false;               // ended before its schedule did
-  std::vector<std::string> command;   // the client's
+  std::string capture;                      // path inside the folder
+  std::vector<std::string> proxy_captures;  // at the proxy's interfaces: towards the client, towards the origin
+  std::uint64_t scheduled = 0;              // transactions
+  std::uint64_t not_started = 0;            // of the scheduled: never sent
+  std::uint64_t capture_packets = 0;        // written to the capture
+  std::uint64_t capture_dropped = 0;        // by the kernel and the interface
+  Nanos started_ns = 0;                     // the go line was sent
+  Nanos ended_ns = 0;                       // the client had ended
+  bool partial = false;                     // ended before its schedule did
+  std::vector<std::string> command;         // the client's
 };
 
 struct Manifest {
   std::string name;  // the folder's: "<spec name>-<UTC time>"
   std::string spec_name;
   std::string started_utc;
-  std::string ended_utc;  // empty: still running, or killed
-  bool partial = true;    // not every planned block was run to its end
+  std::string ended_utc;                   // empty: still running, or killed
+  bool partial = true;                     // not every planned block was run to its end
+  std::vector<std::string> continued_utc;  // when an interrupted run was taken up again
   std::uint64_t seed = 0;
   std::string openssl;  // version text
   std::string proxy_name;
-  std::string proxy_version;
+  std::string proxy_version;                                          // of the first of `servers`
+  nlohmann::ordered_json servers = nlohmann::ordered_json::array();   // what Cell::server counts
   std::string clock_source;                                           // of the kernel
   nlohmann::ordered_json machine = nlohmann::ordered_json::object();  // free: strings and numbers
   std::vector<Cell> cells;

@@ -1,5 +1,8 @@
 #include "lab/plan.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <numeric>
 #include <random>
 #include <utility>
@@ -17,14 +20,47 @@ std::size_t below(std::mt19937_64& random, std::size_t bound) {
   return drawn % bound;
 }
 
+// What is in a cell's name between group and response: only what there is more than one of.
+std::string middle_of(const Spec& spec, const ServerChoice& server, double rate, const Injection& injection) {
+  std::string middle;
+  const auto add = [&middle](bool differs, const std::string& label) { middle += differs ? "-" + label : ""; };
+  add(spec.proxies.size() > 1, server.proxy);
+  add(spec.certificates.size() > 1, server.certificate.label);
+  add(spec.upstreams.size() > 1, server.upstream.label);
+  add(spec.rates.size() > 1, fmt::format("{}ps", rate));
+  add(spec.injections.size() > 1, injection.label);
+  return middle;
+}
+
+void add_cells(const Spec& spec, const ServerChoice& server, const Response& response, Plan& plan) {
+  const auto found = std::ranges::find(plan.servers, server);
+  const auto index = static_cast<std::size_t>(found - plan.servers.begin());
+  if (found == plan.servers.end()) {
+    plan.servers.push_back(server);
+  }
+  for (const double rate : spec.rates) {
+    for (const Injection& injection : spec.injections) {
+      for (const GroupChoice& choice : spec.groups) {
+        const bool first = plan.cells.empty() || plan.cells.back().response != response;
+        const std::string name =
+            choice.label + middle_of(spec, server, rate, injection) + "-" + response_name(response);
+        plan.cells.push_back(Cell{name, choice.offer, choice.key_shares, response, first, index, rate, injection});
+      }
+    }
+  }
+}
+
 }  // namespace
 
 Plan make_plan(const Spec& spec) {
   Plan plan;
-  for (const std::uint64_t response : spec.responses) {
-    for (const GroupChoice& choice : spec.groups) {
-      plan.cells.push_back(Cell{choice.label + "-" + exact_size(response), choice.offer, choice.key_shares, response,
-                                &choice == &spec.groups.front()});
+  for (const Response& response : spec.responses) {
+    for (const std::string& proxy : spec.proxies) {
+      for (const CertificateChoice& certificate : spec.certificates) {
+        for (const UpstreamChoice& upstream : spec.upstreams) {
+          add_cells(spec, {proxy, certificate, upstream}, response, plan);
+        }
+      }
     }
   }
   std::mt19937_64 random(spec.seed);

@@ -1,7 +1,7 @@
 // The order in which an experiment's blocks run.
 //
-// In:        a Spec. Out: its cells in the spec's order (sizes, and in each the groups), and the blocks in the order
-//            they run.
+// In:        a Spec. Out: its cells in the spec's order (responses, in each what else differs, and in each the groups), the
+//            servers that they need, and the blocks in the order they run.
 // Units:     sizes in bytes.
 // Errors:    none: a Spec is inside its limits.
 // Order:     round after round; every round has each cell once, shuffled anew (Fisher-Yates over std::mt19937_64 seeded
@@ -18,15 +18,27 @@
 
 namespace tlstrata::lab {
 
-// A configuration with a response size: what is compared.
+// A configuration with a response: what is compared.
 struct Cell {
   std::string name;  // "x25519-4KiB"; safe as a file name; unique
   std::string groups;
   std::string key_shares;  // empty: the first group alone
-  std::uint64_t response_bytes = 0;
-  bool baseline = false;  // the first group's cell of this response size
+  Response response = {};
+  bool baseline = false;   // the first cell of this response
+  std::size_t server = 0;  // index into Plan::servers
+  double rate = 100;
+  Injection injection = {};
 
   friend bool operator==(const Cell&, const Cell&) = default;
+};
+
+// A proxy and what is behind it.
+struct ServerChoice {
+  std::string proxy;  // "nginx"
+  CertificateChoice certificate;
+  UpstreamChoice upstream;
+
+  friend bool operator==(const ServerChoice&, const ServerChoice&) = default;
 };
 
 struct PlannedBlock {
@@ -40,6 +52,7 @@ struct PlannedBlock {
 
 struct Plan {
   std::vector<Cell> cells;
+  std::vector<ServerChoice> servers;  // all at once, each on a port of its own; idle ones use nothing
   std::vector<PlannedBlock> blocks;
 };
 

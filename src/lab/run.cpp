@@ -14,6 +14,7 @@
 #include "io/clock.h"
 #include "io/output_file.h"
 #include "lab/block.h"
+#include "lab/continuation.h"
 #include "lab/folder_analysis.h"
 #include "lab/machine.h"
 #include "lab/manifest.h"
@@ -78,6 +79,9 @@ class Experiment {
   Checked<void> set_up(testbed::Privileges privileges);
   Checked<void> measure();
   void add(BlockResult block);
+  Checked<void> take_up();
+  [[nodiscard]] bool is_done(const PlannedBlock& planned) const;
+  Checked<void> keep_logs() const;
   Checked<void> keep_up();
   Checked<void> write_measured();
   Checked<std::vector<std::string>> write_transactions(const report::Manifest& manifest);
@@ -96,7 +100,9 @@ class Experiment {
   std::vector<report::Resource> resources_;
   std::vector<fs::path> client_rows_;
   std::uint64_t cut_packets_ = 0;
-  Nanos blocks_began_ns_ = 0;  // CLOCK_MONOTONIC
+  Sides sides_;
+  Nanos blocks_began_ns_ = 0;      // CLOCK_MONOTONIC
+  std::size_t blocks_before_ = 0;  // of an earlier part of this run
   Nanos manifest_written_ns_ = 0;
 };
 
@@ -107,8 +113,8 @@ void Experiment::tell(Phase phase, std::string cell) const {
 }
 
 Nanos Experiment::left_ns() const {
-  const auto done = static_cast<Nanos>(manifest_.blocks.size());
-  const auto left = static_cast<Nanos>(plan_.blocks.size()) - done;
+  const auto done = static_cast<Nanos>(manifest_.blocks.size() - blocks_before_);
+  const auto left = static_cast<Nanos>(plan_.blocks.size() - manifest_.blocks.size());
   return done == 0 ? left * (options_.spec.block_ns + block_overhead_ns)
                    : (io::monotonic_ns() - blocks_began_ns_) / done * left;
 }
@@ -118,6 +124,9 @@ Checked<void> Experiment::set_up(testbed::Privileges privileges) {
   manifest_.name = folder().filename().string();
   manifest_.spec_name = options_.spec.name;
   manifest_.started_utc = utc_text("%Y-%m-%dT%H:%M:%SZ");
+  if (auto taken = take_up(); !taken) {
+    return taken;
+  }
   manifest_.seed = options_.spec.seed;
   manifest_.openssl = ossl::library_version();
   const MachineState machine = read_machine_state(folder(), testbed::system_search_path);
@@ -128,21 +137,72 @@ Checked<void> Experiment::set_up(testbed::Privileges privileges) {
   manifest_.planned_blocks = plan_.blocks.size();
   manifest_.spec = to_json(options_.spec);
 
-  Checked<testbed::Bed> bed = testbed::Bed::create();
+  testbed::BedOptions links;
+  links.mtu_bytes = static_cast<int>(options_.spec.mtu);
+  links.segmentation_offloads = options_.spec.offloads;
+  links.congestion_control = options_.spec.congestion_control;
+  Checked<testbed::Bed> bed = testbed::Bed::create(links);
   if (!bed) {
     return std::unexpected(bed.error());
   }
   bed_.emplace(std::move(*bed));
   manifest_.machine.update(bed_facts(*bed_));
   Checked<Servers> servers = Servers::start(
-      *bed_, options_.spec, {options_.program, options_.nginx, own_openssl_library(), workspace_.work()});
+      *bed_, options_.spec, plan_, {options_.program, options_.programs, own_openssl_library(), workspace_.work()});
   if (!servers) {
     return std::unexpected(servers.error());
   }
   servers_.emplace(std::move(*servers));
-  manifest_.proxy_name = options_.spec.proxy;
-  manifest_.proxy_version = servers_->proxy_identity().version;
+  manifest_.proxy_name = plan_.servers.front().proxy;
+  manifest_.proxy_version = servers_->proxy_identity(0).version;
+  manifest_.servers = servers_->servers();
   manifest_.commands = servers_->commands();
+  return {};
+}
+
+// What an earlier part of this run has measured already.
+Checked<void> Experiment::take_up() {
+  if (options_.continued.empty()) {
+    return {};
+  }
+  Checked<Continuation> before = read_continuation(folder(), workspace_.work(), plan_);
+  if (!before) {
+    return std::unexpected(before.error());
+  }
+  manifest_.continued_utc = std::move(before->continued_utc);
+  manifest_.continued_utc.push_back(std::exchange(manifest_.started_utc, before->started_utc));
+  manifest_.warmup_transactions = before->warmup_transactions;
+  manifest_.blocks = std::move(before->blocks);
+  blocks_before_ = manifest_.blocks.size();
+  resources_ = std::move(before->resources);
+  client_rows_ = std::move(before->client_rows);
+  return {};
+}
+
+bool Experiment::is_done(const PlannedBlock& planned) const {
+  const auto end = manifest_.blocks.begin() + static_cast<std::ptrdiff_t>(blocks_before_);
+  return std::any_of(manifest_.blocks.begin(), end, [&](const ManifestBlock& block) {
+    return block.block == planned.block && block.cell == plan_.cells[planned.cell].name;
+  });
+}
+
+// What injected delays really were, for whoever checks a calibration.
+Checked<void> Experiment::keep_logs() const {
+  for (const auto& [name, header] :
+       {std::pair<std::string, std::string>("injections.csv", "client,start_ns,place,delay_ns\n"),
+        std::pair<std::string, std::string>("delays.csv", "received_ns,delay_ns\n")}) {
+    std::error_code ignored;
+    if (!fs::exists(workspace_.work() / name, ignored)) {
+      continue;
+    }
+    const Checked<std::string> rows = report::read_file(workspace_.work() / name, "run again with --keep-work");
+    if (!rows) {
+      return std::unexpected(rows.error());
+    }
+    if (auto written = report::write_file(folder() / name, header + *rows); !written) {
+      return written;
+    }
+  }
   return {};
 }
 
@@ -160,11 +220,14 @@ Checked<void> Experiment::measure() {
   if (!warmed) {
     return std::unexpected(warmed.error());
   }
-  manifest_.warmup_transactions = *warmed;
+  manifest_.warmup_transactions += *warmed;
   blocks_began_ns_ = io::monotonic_ns();
   for (const PlannedBlock& planned : plan_.blocks) {
     if (stop_.raised()) {
       break;
+    }
+    if (is_done(planned)) {
+      continue;
     }
     const Cell& cell = plan_.cells[planned.cell];
     tell(Phase::blocks, cell.name);
@@ -195,6 +258,9 @@ Checked<void> Experiment::keep_up() {
     return {};
   }
   manifest_written_ns_ = now_ns;
+  if (auto written = report::write_resources_csv(folder() / "resources.csv", resources_); !written) {
+    return written;
+  }
   return write_manifest(manifest_, folder() / "manifest.json");
 }
 
@@ -217,6 +283,9 @@ Checked<void> Experiment::write_measured() {
   if (auto written = report::write_resources_csv(folder() / "resources.csv", resources_); !written) {
     return written;
   }
+  if (auto kept = keep_logs(); !kept) {
+    return kept;
+  }
   return join_client_rows(client_rows_, folder() / "client.csv");
 }
 
@@ -237,6 +306,7 @@ Checked<std::vector<std::string>> Experiment::write_transactions(const report::M
     if (*row == nullptr) {
       break;
     }
+    sides_.add(**row);
     if (auto added = writer->add(**row); !added) {
       return std::unexpected(added.error());
     }
@@ -257,6 +327,10 @@ Checked<RunResult> Experiment::evaluate() {
   if (!warnings) {
     return std::unexpected(warnings.error());
   }
+  auto sides = sides_.write(folder(), manifest_, std::max(1U, std::thread::hardware_concurrency()));
+  if (!sides) {
+    return std::unexpected(sides.error());
+  }
   // Read back, so that what is printed now is what `tlstrata report` will print of the folder.
   Checked<report::Results> results = report::read_results(folder());
   if (!results) {
@@ -273,6 +347,9 @@ Checked<RunResult> Experiment::evaluate() {
   result.sound = is_sound(manifest_, results->summary, cut_packets_);
   result.warnings = warnings_of(manifest_, results->summary, cut_packets_);
   result.warnings.insert(result.warnings.end(), warnings->begin(), warnings->end());
+  result.sides = std::move(*sides);
+  result.sweeps =
+      sweeps_of(options_.spec, plan_, resources_, results->summary, std::max(1U, std::thread::hardware_concurrency()));
   result.results = std::move(*results);
   return result;
 }
@@ -310,12 +387,15 @@ Checked<RunResult> run(const RunOptions& options) {
   if (!privileges) {
     return std::unexpected(privileges.error());
   }
-  std::vector<fs::path> cleaned_up = clean_up_killed_runs(options.out);
+  // First, so that the folder that is taken up is not among those that are cleaned.
   Checked<Workspace> workspace =
-      Workspace::create(options.out, options.spec.name, utc_text("%Y%m%dT%H%M%SZ"), options.keep_work);
+      options.continued.empty()
+          ? Workspace::create(options.out, options.spec.name, utc_text("%Y%m%dT%H%M%SZ"), options.keep_work)
+          : Workspace::reopen(options.continued, options.keep_work);
   if (!workspace) {
     return std::unexpected(workspace.error());
   }
+  std::vector<fs::path> cleaned_up = clean_up_killed_runs(options.out);
   Checked<RunResult> result = Experiment(options, std::move(*workspace)).run(*privileges);
   if (result) {
     result->cleaned_up = std::move(cleaned_up);

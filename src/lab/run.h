@@ -17,8 +17,10 @@
 
 #include "base/complaint.h"
 #include "io/stop_signals.h"
-#include "lab/nginx.h"
+#include "lab/proxy.h"
+#include "lab/sides.h"
 #include "lab/spec.h"
+#include "lab/sweep.h"
 #include "report/report.h"
 
 namespace tlstrata::lab {
@@ -35,10 +37,11 @@ struct Progress {
 
 struct RunOptions {
   Spec spec;
-  std::string spec_text;          // kept as spec.toml
-  std::filesystem::path out;      // folder of all results
-  std::filesystem::path program;  // this program's file: clients and origin are processes of it
-  NginxSearch nginx;
+  std::string spec_text;            // kept as spec.toml
+  std::filesystem::path out;        // folder of all results
+  std::filesystem::path continued;  // an interrupted run's folder: its remaining blocks are run; empty: a new run
+  std::filesystem::path program;    // this program's file: clients and origin are processes of it
+  ProgramSearch programs;
   bool keep_work = false;                         // keeps .work with its keys, logs and configuration
   const io::StopSignals* stop = nullptr;          // nullptr: nothing stops it
   std::function<void(const Progress&)> progress;  // called on the caller's thread
@@ -51,6 +54,8 @@ struct RunResult {
   bool partial = false;
   bool sound = false;  // lab/warnings.h
   report::Results results;
+  std::vector<CellSides> sides;                   // empty where the proxy's interface was not captured
+  std::vector<Sweep> sweeps;                      // empty where there is one rate
   std::vector<std::string> warnings;              // losses and imbalances, one a line
   std::vector<std::filesystem::path> cleaned_up;  // folders that killed runs had left something in
 };

@@ -1,20 +1,23 @@
-// What a lab's client talks to: the proxy under test and the origin behind it, inside the test bed.
+// What a lab's client talks to: the proxies under test and the origin behind them, inside the test bed.
 //
-// In:        a bed, the specification, the run's private folder.
-// Out:       running servers that accept connections, their URL, their CPU so far.
-// Ownership: Servers owns both processes and stops them when it dies. Must not outlive the Bed.
-// Errors:    Complaint: nginx missing or unwilling (with its own words), the origin not ready in time.
+// In:        a bed, the specification, the plan's servers, the run's private folder.
+// Out:       running servers that accept connections, their URLs, their CPU so far. All proxies run at once, each on a
+//            port of its own: those that no block uses do nothing.
+// Ownership: Servers owns all processes and stops them when it dies. Must not outlive the Bed.
+// Errors:    Complaint: a proxy missing or unwilling (with its own words), the origin not ready in time.
 // Threads:   one.
 #pragma once
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/complaint.h"
 #include "lab/certificates.h"
-#include "lab/nginx.h"
+#include "lab/plan.h"
+#include "lab/proxy.h"
 #include "lab/spec.h"
 #include "testbed/bed.h"
 #include "testbed/resources.h"
@@ -22,37 +25,58 @@
 namespace tlstrata::lab {
 
 struct ServerOptions {
-  std::filesystem::path program;          // tlstrata itself, for `serve origin`
-  NginxSearch nginx;                      // where to look for it
-  std::filesystem::path openssl_library;  // folder with the libssl.so.3 that nginx is made to load; empty: the system's
+  std::filesystem::path program;          // tlstrata itself, for `serve`
+  ProgramSearch search;                   // where to look for proxies
+  std::filesystem::path openssl_library;  // folder with the libssl.so.3 that they are made to load; empty: the system's
   std::filesystem::path work;             // the run's private folder
 };
 
 class Servers {
  public:
-  static Checked<Servers> start(const testbed::Bed& bed, const Spec& spec, const ServerOptions& options);
+  static Checked<Servers> start(const testbed::Bed& bed, const Spec& spec, const Plan& plan,
+                                const ServerOptions& options);
 
-  // "https://10.203.1.1", to be followed by "/4KiB".
-  [[nodiscard]] const std::string& url() const { return url_; }
-  [[nodiscard]] const CertificateFiles& certificates() const { return certificates_; }
-  [[nodiscard]] const NginxIdentity& proxy_identity() const { return nginx_.identity(); }
-  // Command lines and configuration, for the manifest.
+  // "https://10.203.1.1:444/4KiB?delay=2ms"
+  [[nodiscard]] std::string url(const Cell& cell) const;
+  // What clients trust.
+  [[nodiscard]] const std::filesystem::path& authority() const { return authority_; }
+  [[nodiscard]] const ProxyIdentity& proxy_identity(std::size_t server) const {
+    return proxies_[server].proxy.identity();
+  }
+  // Command lines and configurations, for the manifest; and what Cell::server counts.
   [[nodiscard]] const nlohmann::ordered_json& commands() const { return commands_; }
+  [[nodiscard]] const nlohmann::ordered_json& servers() const { return servers_; }
 
-  [[nodiscard]] Checked<testbed::CpuTime> proxy_cpu() const { return testbed::cpu_of(nginx_.pid()); }
-  [[nodiscard]] Checked<testbed::CpuTime> origin_cpu() const { return testbed::cpu_of(origin_.pid()); }
+  // Of a cell's own proxy, and of the origin.
+  [[nodiscard]] pid_t proxy_pid(std::size_t server) const { return proxies_[server].proxy.pid(); }
+  [[nodiscard]] pid_t origin_pid(std::size_t server) const;
+  // Secrets of the connections between proxy and origin; empty where those are plain.
+  [[nodiscard]] std::filesystem::path origin_key_log(std::size_t server) const;
 
-  // Both still run. A server that has died makes whatever was measured since worthless.
+  // All still run. A server that has died makes whatever was measured since worthless.
   [[nodiscard]] Checked<void> check_running() const;
 
  private:
-  Servers(testbed::Process origin, Nginx nginx) : origin_(std::move(origin)), nginx_(std::move(nginx)) {}
+  struct OneProxy {
+    Proxy proxy;
+    std::uint16_t port = 443;
+    bool upstream_tls = false;
+  };
 
-  testbed::Process origin_;
-  Nginx nginx_;
-  CertificateFiles certificates_;
-  std::string url_;
-  nlohmann::ordered_json commands_;
+  Servers() = default;
+  Checked<void> start_origins(const testbed::Bed& bed, const Spec& spec, const Plan& plan, const ServerOptions& options,
+                              LabAuthority& authority);
+  Checked<void> start_proxies(const testbed::Bed& bed, const Spec& spec, const Plan& plan, const ServerOptions& options,
+                              LabAuthority& authority);
+
+  std::optional<testbed::Process> origin_;
+  std::optional<testbed::Process> tls_origin_;
+  std::vector<OneProxy> proxies_;  // by Cell::server
+  std::filesystem::path authority_;
+  std::filesystem::path origin_keys_;
+  std::string address_;
+  nlohmann::ordered_json commands_ = nlohmann::ordered_json::object();
+  nlohmann::ordered_json servers_ = nlohmann::ordered_json::array();
 };
 
 // Every group that a configuration offers, once, in the specification's order: what the proxy supports.

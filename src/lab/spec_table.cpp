@@ -177,35 +177,42 @@ void SpecTable::size(std::string_view key, std::uint64_t least, std::uint64_t mo
   }
 }
 
-void SpecTable::rate(std::string_view key, double least, double most, double& into) {
+std::optional<double> SpecTable::rate_of(const toml::node& value, std::string_view name, double least, double most) {
+  double rate = 0;
+  std::string shown;
+  if (const auto* string = value.as_string()) {
+    shown = string->get();
+    const Result<double> parsed = parse_rate(shown);
+    if (!parsed) {
+      report(value, fmt::format("{} is '{}': {}", name, shown, parsed.error().what),
+             R"(write transactions per second: 100, "2.5k")");
+      return std::nullopt;
+    }
+    rate = *parsed;
+  } else if (value.is_number()) {
+    rate = value.value<double>().value_or(0);
+    shown = fmt::format("{}", rate);
+  } else {
+    report(value, fmt::format("{} is {}", name, type_name(value)), R"(write transactions per second: 100, "2.5k")");
+    return std::nullopt;
+  }
+  if (!(rate >= least && rate <= most)) {
+    report(value, fmt::format("{} is {}", name, shown), fmt::format("write {} to {} per second", least, most));
+    return std::nullopt;
+  }
+  return rate;
+}
+
+void SpecTable::boolean(std::string_view key, bool& into) {
   const toml::node* value = node(key);
   if (value == nullptr) {
     return;
   }
-  double rate = 0;
-  std::string shown;
-  if (const auto* string = value->as_string()) {
-    shown = string->get();
-    const Result<double> parsed = parse_rate(shown);
-    if (!parsed) {
-      report(*value, fmt::format("{} is '{}': {}", named(key), shown, parsed.error().what),
-             R"(write transactions per second: 100, "2.5k")");
-      return;
-    }
-    rate = *parsed;
-  } else if (value->is_number()) {
-    rate = value->value<double>().value_or(0);
-    shown = fmt::format("{}", rate);
+  if (const auto* truth = value->as_boolean()) {
+    into = truth->get();
   } else {
-    report(*value, fmt::format("{} is {}", named(key), type_name(*value)),
-           R"(write transactions per second: 100, "2.5k")");
-    return;
+    report(*value, fmt::format("{} is {}", named(key), type_name(*value)), "write true or false, without quotes");
   }
-  if (!(rate >= least && rate <= most)) {
-    report(*value, fmt::format("{} is {}", named(key), shown), fmt::format("write {} to {} per second", least, most));
-    return;
-  }
-  into = rate;
 }
 
 std::optional<SpecTable> SpecTable::table(std::string_view key) {

@@ -43,9 +43,11 @@ class SpecTable {
   void choice(std::string_view key, std::initializer_list<std::string_view> choices, std::string& into);
   void integer(std::string_view key, std::uint64_t least, std::uint64_t most, std::uint64_t& into);
   void integer(std::string_view key, std::uint64_t least, std::uint64_t most, std::uint32_t& into);
+  void boolean(std::string_view key, bool& into);
   void duration(std::string_view key, Nanos least_ns, Nanos most_ns, Nanos& into);
   void size(std::string_view key, std::uint64_t least, std::uint64_t most, std::uint64_t& into);
-  void rate(std::string_view key, double least, double most, double& into);
+  // One rate out of a list's element or a key's value; `named` for errors.
+  std::optional<double> rate_of(const toml::node& value, std::string_view named, double least, double most);
 
   // The value itself, for shapes that only one key has; nullptr where the key is absent.
   const toml::node* node(std::string_view key);
@@ -62,6 +64,7 @@ class SpecTable {
   void report(const toml::node& at, std::string what, std::string remedy) {
     problem_.report(at.source(), std::move(what), std::move(remedy));
   }
+  SpecProblem& problem() { return problem_; }
   [[nodiscard]] std::string named(std::string_view key) const { return "'" + path_ + std::string(key) + "'"; }
 
  private:

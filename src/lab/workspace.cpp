@@ -43,7 +43,8 @@ Checked<void> make_parents(const fs::path& path) {
 // The descriptor of the locked owner file.
 Checked<int> lock_owner(const fs::path& work) {
   const fs::path owner = work / "owner";
-  const int file = open(owner.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  // Not there in a new folder; a killed run's is taken over, and a living one's can't be locked.
+  const int file = open(owner.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (file < 0) {
     return std::unexpected(complain_errno("cannot create a file", owner.string(), "name another folder with --out"));
   }
@@ -128,8 +129,10 @@ Checked<Workspace> Workspace::create(const fs::path& out, const std::string& nam
   if (auto made = make_folder(folder, 0777); !made) {
     return std::unexpected(made.error());
   }
-  if (auto made = make_folder(folder / "captures", 0777); !made) {
-    return std::unexpected(made.error());
+  for (const fs::path& captures : {folder / "captures", folder / "captures" / "proxy"}) {
+    if (auto made = make_folder(captures, 0777); !made) {
+      return std::unexpected(made.error());
+    }
   }
   if (auto made = make_folder(folder / ".work", 0700); !made) {
     return std::unexpected(made.error());
@@ -139,6 +142,31 @@ Checked<Workspace> Workspace::create(const fs::path& out, const std::string& nam
     return std::unexpected(owner.error());
   }
   return Workspace(std::move(folder), *owner, keep_work);
+}
+
+Checked<Workspace> Workspace::reopen(const fs::path& folder, bool keep_work) {
+  std::error_code error;
+  const fs::path whole = fs::weakly_canonical(folder, error);
+  if (error || !fs::exists(whole / "manifest.json", error)) {
+    return std::unexpected(
+        Complaint{"this is no interrupted run", folder.string(), "name a result folder; it holds a manifest.json"});
+  }
+  for (const fs::path& needed : {whole / "captures", whole / "captures" / "proxy"}) {
+    fs::create_directories(needed, error);
+  }
+  if (!fs::exists(whole / ".work", error)) {
+    if (auto made = make_folder(whole / ".work", 0700); !made) {
+      return std::unexpected(made.error());
+    }
+  }
+  const Checked<int> owner = lock_owner(whole / ".work");
+  if (!owner) {
+    return std::unexpected(owner.error());
+  }
+  remove_half_written(whole / "captures");
+  remove_half_written(whole / "captures" / "proxy");
+  remove_half_written(whole);
+  return Workspace(whole, *owner, keep_work);
 }
 
 Workspace::Workspace(Workspace&& other) noexcept
@@ -152,9 +180,11 @@ Workspace::~Workspace() {
   if (!keep_work_) {
     fs::remove_all(work(), ignored);
   }
+  remove_half_written(folder_ / "captures" / "proxy");
   remove_half_written(folder_ / "captures");
   remove_half_written(folder_);
   // Empty where the run ended before its first result: then not even the folder is worth keeping.
+  fs::remove(folder_ / "captures" / "proxy", ignored);
   fs::remove(folder_ / "captures", ignored);
   fs::remove(folder_, ignored);
   close(owner_);
@@ -169,10 +199,12 @@ std::vector<fs::path> clean_up_killed_runs(const fs::path& out) {
     }
   }
   for (const fs::path& folder : left_behind) {
+    remove_half_written(folder / "captures" / "proxy");
     remove_half_written(folder / "captures");
     remove_half_written(folder / "tables");
     remove_half_written(folder);
     fs::remove_all(folder / ".work", ignored);
+    fs::remove(folder / "captures" / "proxy", ignored);
     fs::remove(folder / "captures", ignored);
     fs::remove(folder, ignored);
   }

@@ -24,6 +24,10 @@ class Workspace {
   static Checked<Workspace> create(const std::filesystem::path& out, const std::string& name, const std::string& utc,
                                    bool keep_work);
 
+  // The folder of a run that was interrupted or killed; what is left in its .work stays. Errors: it is no such folder,
+  // or the run still lives.
+  static Checked<Workspace> reopen(const std::filesystem::path& folder, bool keep_work);
+
   Workspace(Workspace&& other) noexcept;
   Workspace& operator=(Workspace&&) = delete;
   Workspace(const Workspace&) = delete;

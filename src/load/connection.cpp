@@ -152,6 +152,7 @@ bool Connection::connect_done() {
   if (plan_->early_data && tls_->may_send_early(exchange_.outgoing().size())) {
     enter(State::sending_early, now);
   }
+  plan_->injector.at(InjectionPlace::before_hello, record());
   return true;
 }
 
@@ -172,6 +173,7 @@ bool Connection::send_early() {
 }
 
 bool Connection::handshake() {
+  const Injector::Scope scope(plan_->injector, record());
   const ossl::Step step = tls_->handshake();
   record().mark(Instant::hello, tls_->io().hello_began_ns);
   meter_.turn_ends(*tls_);
@@ -200,6 +202,7 @@ bool Connection::handshake() {
   } else {
     record().mark(Instant::request, 0);
     record().mark(Instant::sent, 0);
+    plan_->injector.at(InjectionPlace::before_request, record());
   }
   return true;
 }

@@ -99,6 +99,7 @@ Checked<Plan> make_plan(const Options& options) {
   plan.warm_up = options.warm_up;
   plan.threads = options.threads;
   plan.key_log_fd = options.key_log_fd;
+  plan.injector = options.injector;
   auto url = parse_url(options.url);
   if (!url) {
     return std::unexpected(url.error());

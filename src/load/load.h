@@ -51,6 +51,7 @@ struct Options {
   Timeouts timeouts;
   std::uint32_t warm_up = 0;
   unsigned threads = 1;
+  Injector injector;
 };
 
 // Of connections with a handshake.

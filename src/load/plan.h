@@ -13,6 +13,7 @@
 #include "base/nanos.h"
 #include "io/address.h"
 #include "load/groups.h"
+#include "load/injection.h"
 #include "load/request.h"
 #include "load/url.h"
 
@@ -60,6 +61,7 @@ struct Plan {
   std::vector<std::uint32_t> mix;    // configuration of connection i: mix[i % size]
   std::uint32_t warm_up = 0;         // connections before the run
   unsigned threads = 1;
+  Injector injector;
 };
 
 }  // namespace tlstrata::load

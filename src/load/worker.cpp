@@ -42,6 +42,7 @@ Checked<ossl::ClientContext> make_context(const Plan& plan, const Configuration&
   settings.certificate_file = plan.certificate_file;
   settings.key_file = plan.key_file;
   settings.keeps_tickets = plan.resume > 0;
+  settings.before_finished = plan.injector.before_finished();
   return ossl::ClientContext::create(settings);
 }
 

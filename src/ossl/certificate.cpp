@@ -9,7 +9,7 @@
 #include <openssl/x509v3.h>
 
 #include <algorithm>
-#include <string_view>
+#include <utility>
 
 #include "ossl/error.h"
 #include "ossl/handle.h"
@@ -26,17 +26,41 @@ using Memory = Handle<BIO, BIO_free_all>;
 
 constexpr long back_dated_s = 3600;
 
-Result<Key> make_key(KeyKind kind) {
-  EVP_PKEY* key = nullptr;
+EVP_PKEY* generate(KeyKind kind) {
   switch (kind) {
     case KeyKind::ecdsa_p256:
-      key = EVP_EC_gen("P-256");
-      break;
+      return EVP_EC_gen("P-256");
+    case KeyKind::ecdsa_p384:
+      return EVP_EC_gen("P-384");
+    case KeyKind::rsa_2048:
+      return EVP_RSA_gen(2048);
+    case KeyKind::rsa_3072:
+      return EVP_RSA_gen(3072);
+    case KeyKind::ml_dsa_44:
+      return EVP_PKEY_Q_keygen(nullptr, nullptr, "ML-DSA-44");
+    case KeyKind::ml_dsa_65:
+      return EVP_PKEY_Q_keygen(nullptr, nullptr, "ML-DSA-65");
   }
-  if (key == nullptr) {
+  return nullptr;
+}
+
+Result<Key> make_key(KeyKind kind) {
+  Key key(generate(kind));
+  if (!key) {
     return std::unexpected(last_error("make a key pair"));
   }
-  return Key(key);
+  return key;
+}
+
+// ML-DSA has its digest inside; P-384 is used with one of its own strength (RFC 8446 section 4.2.3).
+const EVP_MD* digest_of(EVP_PKEY* key) {
+  if (EVP_PKEY_is_a(key, "RSA") == 1) {
+    return EVP_sha256();
+  }
+  if (EVP_PKEY_is_a(key, "EC") == 1) {
+    return EVP_PKEY_get_bits(key) > 256 ? EVP_sha384() : EVP_sha256();
+  }
+  return nullptr;
 }
 
 // A value of X509V3_EXT_conf's little language: nothing that could end one name and begin another.
@@ -80,7 +104,7 @@ bool add_extension(X509* certificate, X509* issuer, int nid, const std::string& 
 }
 
 Result<void> sign(X509* certificate, EVP_PKEY* key) {
-  if (X509_sign(certificate, key, EVP_sha256()) == 0) {
+  if (X509_sign(certificate, key, digest_of(key)) == 0) {
     return std::unexpected(last_error("sign a certificate"));
   }
   return {};
@@ -128,26 +152,70 @@ CertificateAuthority::CertificateAuthority(CertificateAuthority&&) noexcept = de
 CertificateAuthority& CertificateAuthority::operator=(CertificateAuthority&&) noexcept = default;
 CertificateAuthority::~CertificateAuthority() = default;
 
-Result<CertificateAuthority> CertificateAuthority::create(KeyKind kind, const std::string& common_name,
-                                                          std::int64_t lifetime_s) {
+namespace {
+
+struct Made {
+  Key key;
+  Certificate certificate;
+};
+
+// `issuer` and `issuer_key` null: it vouches for itself.
+Result<Made> make_authority(KeyKind kind, const std::string& common_name, std::int64_t lifetime_s, X509* issuer,
+                            EVP_PKEY* issuer_key) {
   Result<Key> key = make_key(kind);
   if (!key) {
     return std::unexpected(key.error());
   }
-  Result<Certificate> made = make_certificate(common_name, key->get(), nullptr, lifetime_s);
+  const X509_NAME* const issuer_name = issuer != nullptr ? X509_get_subject_name(issuer) : nullptr;
+  Result<Certificate> made = make_certificate(common_name, key->get(), issuer_name, lifetime_s);
   if (!made) {
     return std::unexpected(made.error());
   }
   X509* certificate = made->get();
-  if (!add_extension(certificate, certificate, NID_basic_constraints, "critical,CA:TRUE,pathlen:0") ||
+  if (!add_extension(certificate, certificate, NID_basic_constraints, "critical,CA:TRUE") ||
       !add_extension(certificate, certificate, NID_key_usage, "critical,keyCertSign,cRLSign") ||
-      !add_extension(certificate, certificate, NID_subject_key_identifier, "hash")) {
+      !add_extension(certificate, certificate, NID_subject_key_identifier, "hash") ||
+      (issuer != nullptr && !add_extension(certificate, issuer, NID_authority_key_identifier, "keyid:always"))) {
     return std::unexpected(last_error("make a certificate's extensions"));
   }
-  if (const Result<void> signed_it = sign(certificate, key->get()); !signed_it) {
+  if (const Result<void> signed_it = sign(certificate, issuer_key != nullptr ? issuer_key : key->get()); !signed_it) {
     return std::unexpected(signed_it.error());
   }
-  return CertificateAuthority(std::make_unique<Parts>(Parts{std::move(*key), std::move(*made)}));
+  return Made{std::move(*key), std::move(*made)};
+}
+
+constexpr std::array<std::string_view, all_key_kinds.size()> kind_names{"ecdsa-p256", "ecdsa-p384", "rsa-2048",
+                                                                        "rsa-3072",   "ml-dsa-44",  "ml-dsa-65"};
+
+}  // namespace
+
+std::string_view key_kind_name(KeyKind kind) {
+  return kind_names.at(static_cast<std::size_t>(kind));
+}
+
+std::optional<KeyKind> key_kind(std::string_view name) {
+  const auto found = std::ranges::find(kind_names, name);
+  return found == kind_names.end()
+             ? std::nullopt
+             : std::optional(all_key_kinds.at(static_cast<std::size_t>(found - kind_names.begin())));
+}
+
+Result<CertificateAuthority> CertificateAuthority::create(KeyKind kind, const std::string& common_name,
+                                                          std::int64_t lifetime_s) {
+  Result<Made> made = make_authority(kind, common_name, lifetime_s, nullptr, nullptr);
+  if (!made) {
+    return std::unexpected(made.error());
+  }
+  return CertificateAuthority(std::make_unique<Parts>(Parts{std::move(made->key), std::move(made->certificate)}));
+}
+
+Result<CertificateAuthority> CertificateAuthority::issue_authority(KeyKind kind, const std::string& common_name,
+                                                                   std::int64_t lifetime_s) const {
+  Result<Made> made = make_authority(kind, common_name, lifetime_s, parts_->certificate.get(), parts_->key.get());
+  if (!made) {
+    return std::unexpected(made.error());
+  }
+  return CertificateAuthority(std::make_unique<Parts>(Parts{std::move(made->key), std::move(made->certificate)}));
 }
 
 Result<CertifiedKey> CertificateAuthority::issue(KeyKind kind, const ServerNames& names,

@@ -71,6 +71,14 @@ struct ClientContext::State {
     return nullptr;
   }
 
+  void (*before_finished)() = nullptr;
+
+  static void state_changed(const SSL* ssl, int where, int /*result*/) {
+    if ((where & SSL_CB_LOOP) != 0 && SSL_get_state(ssl) == TLS_ST_CR_FINISHED) {
+      of(ssl).before_finished();
+    }
+  }
+
   // One write(2) a line: with O_APPEND lines of several processes do not mix.
   static void log_keys(const SSL* ssl, const char* line) {
     State* const state = &of(ssl);
@@ -167,6 +175,10 @@ Checked<ClientContext> ClientContext::create(const ClientSettings& settings) {
   // After the handshake; until then see socket_io.h.
   SSL_CTX_set_read_ahead(context, 1);
   SSL_CTX_set_app_data(context, state.get());
+  state->before_finished = settings.before_finished;
+  if (settings.before_finished != nullptr) {
+    SSL_CTX_set_info_callback(context, State::state_changed);
+  }
   if (settings.key_log_fd >= 0) {
     SSL_CTX_set_keylog_callback(context, State::log_keys);
   }

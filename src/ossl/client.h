@@ -41,6 +41,8 @@ struct ClientSettings {
   std::string certificate_file;  // the client's own, PEM with its chain; empty: none
   std::string key_file;          // of it
   bool keeps_tickets = false;    // for connections that resume
+  // Called in handshake() once the server's Finished is there and before ours is made; null: not. May be called twice.
+  void (*before_finished)() = nullptr;
 };
 
 class ClientContext {

@@ -6,9 +6,12 @@
 namespace tlstrata::report {
 namespace {
 
-constexpr std::string_view header_line =
+// What there is from the first version on; folders of that have no more.
+constexpr std::string_view first_columns =
     "cell,block,component,cpu_user_ns,cpu_system_ns,wall_ns,transactions,bytes_sent,bytes_received,packets_sent,"
-    "packets_received,retransmissions,capture_packets,capture_dropped\n";
+    "packets_received,retransmissions,capture_packets,capture_dropped";
+constexpr std::string_view later_columns =
+    ",voluntary_switches,involuntary_switches,interface_dropped,listen_overflows";
 
 constexpr const char* remedy = "give the folder of a lab run";
 
@@ -22,8 +25,10 @@ void append_row(std::string& out, const Resource& row) {
     out += ',';
     append_number(out, time);
   }
-  for (const auto& count : {row.transactions, row.bytes_sent, row.bytes_received, row.packets_sent,
-                            row.packets_received, row.retransmissions, row.capture_packets, row.capture_dropped}) {
+  for (const auto& count :
+       {row.transactions, row.bytes_sent, row.bytes_received, row.packets_sent, row.packets_received,
+        row.retransmissions, row.capture_packets, row.capture_dropped, row.voluntary_switches, row.involuntary_switches,
+        row.interface_dropped, row.listen_overflows}) {
     out += ',';
     append_number(out, count);
   }
@@ -39,7 +44,8 @@ Resource read_row(CsvReader& reader) {
     *time = reader.optional_number<Nanos>();
   }
   for (auto* count : {&row.transactions, &row.bytes_sent, &row.bytes_received, &row.packets_sent, &row.packets_received,
-                      &row.retransmissions, &row.capture_packets, &row.capture_dropped}) {
+                      &row.retransmissions, &row.capture_packets, &row.capture_dropped, &row.voluntary_switches,
+                      &row.involuntary_switches, &row.interface_dropped, &row.listen_overflows}) {
     *count = reader.optional_number<std::uint64_t>();
   }
   return row;
@@ -48,7 +54,9 @@ Resource read_row(CsvReader& reader) {
 }  // namespace
 
 Checked<void> write_resources_csv(const std::filesystem::path& path, std::span<const Resource> rows) {
-  std::string text(header_line);
+  std::string text(first_columns);
+  text += later_columns;
+  text += '\n';
   for (const Resource& row : rows) {
     append_row(text, row);
   }
@@ -60,7 +68,9 @@ Checked<std::vector<Resource>> read_resources_csv(const std::filesystem::path& p
   if (!text) {
     return std::unexpected(text.error());
   }
-  Checked<CsvReader> reader = CsvReader::open(*text, path.string(), header_line.substr(0, header_line.size() - 1));
+  const std::string all_columns = std::string(first_columns) + std::string(later_columns);
+  const bool has_all = text->starts_with(all_columns);
+  Checked<CsvReader> reader = CsvReader::open(*text, path.string(), has_all ? all_columns : first_columns);
   if (!reader) {
     return std::unexpected(reader.error());
   }

@@ -33,6 +33,10 @@ struct Resource {
   std::optional<std::uint64_t> retransmissions;  // TCP segments that it sent again
   std::optional<std::uint64_t> capture_packets;  // captured on its interface
   std::optional<std::uint64_t> capture_dropped;
+  std::optional<std::uint64_t> voluntary_switches;    // of its threads: they waited
+  std::optional<std::uint64_t> involuntary_switches;  // they were made to
+  std::optional<std::uint64_t> interface_dropped;     // packets, both directions
+  std::optional<std::uint64_t> listen_overflows;      // connections that a full accept queue turned away
 };
 
 Checked<void> write_resources_csv(const std::filesystem::path& path, std::span<const Resource> rows);

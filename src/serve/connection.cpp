@@ -1,15 +1,12 @@
 #include "serve/connection.h"
 
 #include <fmt/format.h>
-#include <sys/socket.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstring>
-#include <ctime>
-#include <iterator>
 #include <utility>
 
 #include "io/clock.h"
@@ -37,57 +34,14 @@ const std::array<char, page_bytes>& page() {
   return *filled;
 }
 
-std::string_view phrase(std::uint16_t status) {
-  switch (status) {
-    case 200:
-      return "OK";
-    case 400:
-      return "Bad Request";
-    case 404:
-      return "Not Found";
-    case 405:
-      return "Method Not Allowed";
-    case 414:
-      return "URI Too Long";
-    case 431:
-      return "Request Header Fields Too Large";
-    case 501:
-      return "Not Implemented";
-    default:
-      return "HTTP Version Not Supported";
-  }
-}
-
-bool would_block() {
-  return errno == EAGAIN || errno == EWOULDBLOCK;
-}
-
 }  // namespace
 
-std::string_view DateField::at(Nanos realtime_ns) {
-  const std::int64_t second = realtime_ns / nanos_per_second;
-  if (second != second_) {
-    second_ = second;
-    constexpr std::array days{"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
-    constexpr std::array months{"Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-    const std::time_t time = second;
-    std::tm utc{};
-    (void)::gmtime_r(&time, &utc);
-    text_ = fmt::format("Date: {}, {:02} {} {} {:02}:{:02}:{:02} GMT\r\n", days[static_cast<std::size_t>(utc.tm_wday)],
-                        utc.tm_mday, months[static_cast<std::size_t>(utc.tm_mon)], utc.tm_year + 1900, utc.tm_hour,
-                        utc.tm_min, utc.tm_sec);
-  }
-  return text_;
-}
-
-void Connection::open(io::UniqueFd socket, const Limits& limits, Nanos now_ns) {
-  socket_ = std::move(socket);
-  limits_ = &limits;
-  state_ = State::receiving;
-  deadline_ns_ = now_ns + limits.head_timeout_ns;
+void Connection::open(io::UniqueFd socket, std::uint64_t /*token*/, Nanos now_ns) {
+  channel_.open(std::move(socket), thread_.tls ? &*thread_.tls : nullptr);
+  state_ = State::handshaking;
+  deadline_ns_ = now_ns + thread_.limits.head_timeout_ns;
   received_ = 0;
   scanned_ = 0;
-  ended_ = false;
   lingered_bytes_ = 0;
   if (buffer_.size() != first_buffer_bytes) {
     buffer_ = std::vector<char>(first_buffer_bytes);
@@ -95,18 +49,23 @@ void Connection::open(io::UniqueFd socket, const Limits& limits, Nanos now_ns) {
 }
 
 void Connection::close() {
-  socket_.reset();
+  channel_.close();
 }
 
-bool Connection::proceed(DateField& date, Nanos now_ns) {
+bool Connection::proceed(Nanos now_ns) {
   for (int step = 0; step < most_steps; ++step) {
     if (!is_open()) {
       return false;
     }
     bool going_on = false;
     switch (state_) {
+      case State::handshaking:
+        going_on = handshake(now_ns);
+        break;
       case State::receiving:
-        going_on = answer(date, now_ns) || receive(now_ns);
+        going_on = answer(now_ns) || receive(now_ns);
+        break;
+      case State::delaying:
         break;
       case State::sending:
         going_on = send(now_ns);
@@ -122,36 +81,62 @@ bool Connection::proceed(DateField& date, Nanos now_ns) {
   return is_open();
 }
 
+bool Connection::expire(Nanos now_ns) {
+  if (state_ != State::delaying) {
+    close();
+    return false;
+  }
+  const Nanos delay_ns = io::monotonic_ns() - delayed_since_ns_;
+  state_ = State::sending;
+  deadline_ns_ = now_ns + thread_.limits.write_timeout_ns;
+  const bool unfinished = proceed(now_ns);
+  log_delay(delay_ns);  // now, so that it is no part of the delay
+  return unfinished;
+}
+
 // False: nothing more to be had for now, or closed.
-bool Connection::receive(Nanos now_ns) {
-  if (ended_) {
+bool Connection::go_on(Flow flow) {
+  if (flow == Flow::ended || flow == Flow::broken) {
     close();
+  }
+  return flow == Flow::moved;
+}
+
+bool Connection::handshake(Nanos now_ns) {
+  if (!go_on(channel_.handshake())) {
     return false;
   }
-  if (received_ == buffer_.size()) {
-    buffer_.resize(std::min(buffer_.size() * 2, largest_buffer));
-  }
-  const ssize_t got = ::recv(socket_.get(), buffer_.data() + received_, buffer_.size() - received_, 0);
-  if (got < 0) {
-    if (!would_block() && errno != EINTR) {
-      close();
-    }
-    return errno == EINTR;
-  }
-  if (got == 0) {
-    ended_ = true;
-    close();
-    return false;
-  }
-  if (received_ == 0) {
-    deadline_ns_ = now_ns + limits_->head_timeout_ns;
-  }
-  received_ += static_cast<std::size_t>(got);
+  state_ = State::receiving;
+  deadline_ns_ = now_ns + thread_.limits.head_timeout_ns;
   return true;
 }
 
+bool Connection::receive(Nanos now_ns) {
+  if (received_ == buffer_.size()) {
+    buffer_.resize(std::min(buffer_.size() * 2, largest_buffer));
+  }
+  std::size_t got = 0;
+  if (!go_on(channel_.receive(std::span(buffer_).subspan(received_), got))) {
+    return false;
+  }
+  if (received_ == 0) {
+    deadline_ns_ = now_ns + thread_.limits.head_timeout_ns;
+  }
+  received_ += got;
+  return true;
+}
+
+// What the delay really was is what a calibration compares with.
+void Connection::log_delay(Nanos delay_ns) const {
+  if (thread_.delays_fd >= 0) {
+    const Nanos received_ns = io::realtime_ns() - (io::monotonic_ns() - delayed_since_ns_);
+    const std::string line = fmt::format("{},{}\n", received_ns, delay_ns);
+    (void)!::write(thread_.delays_fd, line.data(), line.size());
+  }
+}
+
 // True: an answer to the request at the buffer's front is ready to be sent.
-bool Connection::answer(DateField& date, Nanos now_ns) {
+bool Connection::answer(Nanos now_ns) {
   if (received_ == 0) {
     return false;
   }
@@ -160,19 +145,22 @@ bool Connection::answer(DateField& date, Nanos now_ns) {
     return false;
   }
   keep_alive_ = false;
+  head_sent_ = 0;
   body_sent_ = 0;
   if (!parsed) {
     body_left_ = 0;
-    compose(parsed.error().status, 0, false, date);
+    head_ = answer_head({.status = parsed.error().status}, thread_.date);
     received_ = 0;
   } else {
     const Request& request = **parsed;
     keep_alive_ = request.keep_alive;
     const std::uint64_t length = request.body_bytes.value_or(0);
-    compose(request.body_bytes ? 200 : 404, length, request.body_bytes.has_value(), date);
-    if (request.is_http_1_0 && keep_alive_) {
-      head_.insert(head_.size() - 2, "Connection: keep-alive\r\n");
-    }
+    head_ = answer_head({.status = static_cast<std::uint16_t>(request.body_bytes ? 200 : 404),
+                         .body_bytes = length,
+                         .has_type = request.body_bytes.has_value(),
+                         .keep_alive = keep_alive_,
+                         .is_http_1_0 = request.is_http_1_0},
+                        thread_.date);
     body_left_ = request.head_only ? 0 : length;
     received_ -= request.head_bytes;
     std::memmove(buffer_.data(), buffer_.data() + request.head_bytes, received_);
@@ -180,17 +168,13 @@ bool Connection::answer(DateField& date, Nanos now_ns) {
   scanned_ = 0;
   ++answered_;
   state_ = State::sending;
-  deadline_ns_ = now_ns + limits_->write_timeout_ns;
+  deadline_ns_ = now_ns + thread_.limits.write_timeout_ns;
+  if (parsed && (*parsed)->delay_ns > 0) {
+    state_ = State::delaying;
+    delayed_since_ns_ = io::monotonic_ns();
+    deadline_ns_ = delayed_since_ns_ + (*parsed)->delay_ns;
+  }
   return true;
-}
-
-void Connection::compose(std::uint16_t status, std::uint64_t content_length, bool has_type, DateField& date) {
-  head_.clear();
-  head_sent_ = 0;
-  fmt::format_to(std::back_inserter(head_), "HTTP/1.1 {} {}\r\nServer: tlstrata\r\n{}{}Content-Length: {}\r\n{}{}\r\n",
-                 status, phrase(status), date.at(io::realtime_ns()),
-                 has_type ? "Content-Type: application/octet-stream\r\n" : "", content_length,
-                 status == 405 ? "Allow: GET, HEAD\r\n" : "", keep_alive_ ? "" : "Connection: close\r\n");
 }
 
 bool Connection::send(Nanos now_ns) {
@@ -208,18 +192,12 @@ bool Connection::send(Nanos now_ns) {
     pieces[count++] = {const_cast<char*>(page().data()) + from, size};
     planned += size;
   }
-  msghdr message{};
-  message.msg_iov = pieces.data();
-  message.msg_iovlen = count;
-  const ssize_t sent = ::sendmsg(socket_.get(), &message, MSG_NOSIGNAL);
-  if (sent < 0) {
-    if (!would_block() && errno != EINTR) {
-      close();
-    }
-    return errno == EINTR;
+  std::size_t sent = 0;
+  if (!go_on(channel_.send(std::span(pieces).first(count), sent))) {
+    return false;
   }
-  deadline_ns_ = now_ns + limits_->write_timeout_ns;
-  auto left = static_cast<std::uint64_t>(sent);
+  deadline_ns_ = now_ns + thread_.limits.write_timeout_ns;
+  std::uint64_t left = sent;
   const auto of_head = std::min<std::uint64_t>(left, head_.size() - head_sent_);
   head_sent_ += static_cast<std::size_t>(of_head);
   left -= of_head;
@@ -234,26 +212,24 @@ bool Connection::send(Nanos now_ns) {
 void Connection::finish_sending(Nanos now_ns) {
   if (keep_alive_) {
     state_ = State::receiving;
-    deadline_ns_ = now_ns + (received_ == 0 ? limits_->idle_timeout_ns : limits_->head_timeout_ns);
+    deadline_ns_ = now_ns + (received_ == 0 ? thread_.limits.idle_timeout_ns : thread_.limits.head_timeout_ns);
     return;
   }
-  (void)::shutdown(socket_.get(), SHUT_WR);
+  channel_.finish();
   state_ = State::lingering;
-  deadline_ns_ = now_ns + limits_->linger_ns;
+  deadline_ns_ = now_ns + thread_.limits.linger_ns;
 }
 
 // Reads and forgets until the client closes.
 bool Connection::linger() {
-  const ssize_t got = ::recv(socket_.get(), buffer_.data(), buffer_.size(), 0);
-  if (got < 0 && (would_block() || errno == EINTR)) {
-    return errno == EINTR;
-  }
-  lingered_bytes_ += got > 0 ? static_cast<std::uint64_t>(got) : 0;
-  if (got <= 0 || lingered_bytes_ > most_lingered_bytes) {
+  std::size_t got = 0;
+  const bool going_on = go_on(channel_.drain(got));
+  lingered_bytes_ += got;
+  if (lingered_bytes_ > most_lingered_bytes) {
     close();
     return false;
   }
-  return true;
+  return going_on;
 }
 
 }  // namespace tlstrata::serve

@@ -4,64 +4,13 @@
 #include <charconv>
 
 #include "base/units.h"
+#include "serve/http_text.h"
 
 namespace tlstrata::serve {
 namespace {
 
 constexpr std::uint64_t largest_body = std::uint64_t{1} << 40U;  // 1 TiB
-
-// RFC 9110 section 5.6.2.
-bool is_token(std::string_view text) {
-  return !text.empty() && std::ranges::all_of(text, [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("!#$%&'*+-.^_`|~").contains(c);
-  });
-}
-
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-bool same(std::string_view a, std::string_view b) {
-  return std::ranges::equal(a, b, {}, lower, lower);
-}
-
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) {
-    return {};
-  }
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
-// The next line without its end, which is CR LF or, as RFC 9112 section 2.2 allows to accept, LF alone.
-std::string_view take_line(std::string_view& head) {
-  const auto end = head.find('\n');
-  std::string_view line = head.substr(0, end);
-  head.remove_prefix(end == std::string_view::npos ? head.size() : end + 1);
-  if (line.ends_with('\r')) {
-    line.remove_suffix(1);
-  }
-  return line;
-}
-
-// One past the empty line that ends the head; npos: not there yet.
-std::size_t end_of_head(std::string_view received, std::size_t& scanned) {
-  for (std::size_t at = received.find('\n', scanned); at != std::string_view::npos; at = received.find('\n', at + 1)) {
-    const std::string_view rest = received.substr(at + 1);
-    if (rest.starts_with("\n")) {
-      return at + 2;
-    }
-    if (rest.starts_with("\r\n")) {
-      return at + 3;
-    }
-    if (rest.size() < 2) {
-      scanned = at;
-      return std::string_view::npos;
-    }
-  }
-  scanned = received.size();
-  return std::string_view::npos;
-}
+constexpr Nanos longest_delay_ns = 60 * nanos_per_second;
 
 // What the header fields say that matters here.
 struct Fields {
@@ -143,6 +92,22 @@ std::optional<std::uint64_t> size_of_path(std::string_view target) {
   return size && *size <= largest_body ? std::optional(*size) : std::nullopt;
 }
 
+std::optional<Nanos> delay_of(std::string_view target) {
+  constexpr std::string_view name = "delay=";
+  const auto question = target.find('?');
+  std::string_view query = question == std::string_view::npos ? std::string_view() : target.substr(question + 1);
+  query = query.substr(0, query.find('#'));
+  while (!query.empty()) {
+    const std::string_view parameter = query.substr(0, query.find('&'));
+    query.remove_prefix(std::min(query.size(), parameter.size() + 1));
+    if (parameter.starts_with(name)) {
+      const auto delay = parse_duration(parameter.substr(name.size()));
+      return delay && *delay <= longest_delay_ns ? std::optional(*delay) : std::nullopt;
+    }
+  }
+  return 0;
+}
+
 std::expected<std::optional<Request>, Refusal> parse_request(std::string_view received, std::size_t& scanned) {
   const auto refuse = [](std::uint16_t status) { return std::unexpected(Refusal{status}); };
   const std::size_t head_bytes = end_of_head(received, scanned);
@@ -190,7 +155,9 @@ std::expected<std::optional<Request>, Refusal> parse_request(std::string_view re
   // A request's own body is not read: its answer is the connection's last.
   const bool has_body = fields.chunked || fields.content_length.value_or(0) != 0;
   request.keep_alive = !fields.close && !has_body && (!request.is_http_1_0 || fields.keep_alive);
-  request.body_bytes = size_of_path(target);
+  const std::optional<Nanos> delay = delay_of(target);
+  request.delay_ns = delay.value_or(0);
+  request.body_bytes = delay ? size_of_path(target) : std::nullopt;
   return request;
 }
 

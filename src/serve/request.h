@@ -15,6 +15,8 @@
 #include <optional>
 #include <string_view>
 
+#include "base/nanos.h"
+
 namespace tlstrata::serve {
 
 // Bytes of a request's line and header fields.
@@ -23,6 +25,7 @@ inline constexpr std::size_t largest_head = std::size_t{16} * 1024;
 struct Request {
   std::size_t head_bytes = 0;               // to and with the empty line
   std::optional<std::uint64_t> body_bytes;  // of the response; absent: there is nothing of this name
+  Nanos delay_ns = 0;                       // that the answer is to be held back
   bool head_only = false;                   // HEAD
   bool is_http_1_0 = false;
   bool keep_alive = false;  // the connection serves on after this request
@@ -37,5 +40,9 @@ std::expected<std::optional<Request>, Refusal> parse_request(std::string_view re
 
 // "/4KiB", "/0", "/1MB", a query is ignored: the size of the body; std::nullopt where the path is no size.
 std::optional<std::uint64_t> size_of_path(std::string_view target);
+
+// "/4KiB?delay=2ms", with other parameters before or behind: two milliseconds, 0 without; std::nullopt where the value is
+// no duration, or more than a minute.
+std::optional<Nanos> delay_of(std::string_view target);
 
 }  // namespace tlstrata::serve

@@ -135,7 +135,10 @@ Checked<Process> Bed::spawn(Host host, const std::vector<std::string>& argv, con
                     .program = program->string(),
                     .argv = argv,
                     .environment = merge_environment(state_->options.environment, options.environment),
-                    .working_directory = options.working_directory.string()};
+                    .working_directory = options.working_directory.string(),
+                    .cores = options.cores,
+                    .most_open_files = options.most_open_files,
+                    .largest_file_bytes = options.largest_file_bytes};
   Checked<Launched> launched;
   state_->spawner->run([&] { launched = launch(what); });
   if (!launched) {

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,7 +23,7 @@ namespace tlstrata::testbed {
 namespace {
 
 // What the child tells over its close-on-exec pipe when it does not get as far as execve().
-enum class Step : std::int32_t { alone, network_namespace, descriptors, working_directory, execute };
+enum class Step : std::int32_t { alone, network_namespace, descriptors, working_directory, cores, limits, execute };
 struct Failure {
   Step step = Step::alone;
   std::int32_t error_number = 0;
@@ -41,6 +42,11 @@ void default_signals(const sigset_t& none) {
     ::sigaction(signal, &action, nullptr);  // refused for SIGKILL, SIGSTOP and libc's own: no matter
   }
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+bool set_limit(int resource, const std::optional<std::uint64_t>& most) {
+  const rlimit limit = {most.value_or(0), most.value_or(0)};
+  return !most || ::setrlimit(static_cast<__rlimit_resource>(resource), &limit) == 0;
 }
 
 // The child's way to execve(). Only async-signal-safe calls: other threads may have held any lock.
@@ -64,9 +70,25 @@ void default_signals(const sigset_t& none) {
   if (!launch.working_directory.empty() && ::chdir(launch.working_directory.c_str()) != 0) {
     give_up(report, Step::working_directory);
   }
+  if (!launch.cores.empty()) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    for (const int core : launch.cores) {
+      CPU_SET(static_cast<unsigned>(core), &set);
+    }
+    if (::sched_setaffinity(0, sizeof set, &set) != 0) {
+      give_up(report, Step::cores);
+    }
+  }
+  if (!set_limit(RLIMIT_NOFILE, launch.most_open_files) || !set_limit(RLIMIT_FSIZE, launch.largest_file_bytes)) {
+    give_up(report, Step::limits);
+  }
   sigset_t none;
   ::sigemptyset(&none);
   default_signals(none);
+  if (launch.largest_file_bytes) {
+    ::signal(SIGXFSZ, SIG_IGN);  // survives execve(): a write beyond the limit is EFBIG and not a signal
+  }
   ::execve(launch.program.c_str(), argv, environment);
   give_up(report, Step::execute);
 }
@@ -92,6 +114,15 @@ Complaint explain(const Failure& failure, const Launch& launch) {
       return complain_errno("standard input and output cannot be set", launch.program, "raise the limit ulimit -n");
     case Step::working_directory:
       return complain_errno("cannot change to the folder", launch.working_directory, "check that it exists");
+    case Step::cores: {
+      std::string list;
+      for (const int core : launch.cores) {
+        list += (list.empty() ? "" : ",") + std::to_string(core);
+      }
+      return complain_errno("cannot run on these cores", list, "name cores of this machine");
+    }
+    case Step::limits:
+      return complain_errno("its limits cannot be set", launch.program, "see ulimit -a");
     case Step::execute:
       break;
   }

@@ -10,6 +10,8 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +29,9 @@ struct Launch {
   std::vector<std::string> argv;         // argv[0] as the program is to see it
   std::vector<std::string> environment;  // all of it
   std::string working_directory;         // empty: the caller's
+  std::vector<int> cores;                // empty: the caller's
+  std::optional<std::uint64_t> most_open_files;
+  std::optional<std::uint64_t> largest_file_bytes;
 };
 
 struct Launched {

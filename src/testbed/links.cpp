@@ -54,8 +54,9 @@ std::string own_proc() {
 
 // `ip -batch` in one host.
 Checked<void> run_ip(const Bed& bed, Host host, const std::string& script) {
-  Checked<Process> ip = bed.spawn(host, {"ip", "-batch", "-"},
-                                  {.environment = {}, .working_directory = {}, .log = {}, .pipe_input = true});
+  SpawnOptions options;
+  options.pipe_input = true;
+  Checked<Process> ip = bed.spawn(host, {"ip", "-batch", "-"}, options);
   if (!ip) {
     Complaint complaint = std::move(ip.error());
     complaint.remedy = "install iproute2: ./run setup";

@@ -225,6 +225,8 @@ Checked<std::optional<ExitStatus>> Process::wait(Nanos timeout_ns) {
   }
   ended.cpu_user_ns = nanos(used.ru_utime);
   ended.cpu_system_ns = nanos(used.ru_stime);
+  ended.voluntary_switches = static_cast<std::uint64_t>(used.ru_nvcsw);
+  ended.involuntary_switches = static_cast<std::uint64_t>(used.ru_nivcsw);
   state.status = ended;
   return state.status;
 }

@@ -17,6 +17,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -43,6 +44,12 @@ struct SpawnOptions {
   bool pipe_error = false;
   // Standard input is a socket that write_input() writes to; otherwise it is /dev/null.
   bool pipe_input = false;
+  // Cores that it and its children may run on; empty: all that this program may.
+  std::vector<int> cores = {};
+  // Of open files, for it and its children; absent: this program's own.
+  std::optional<std::uint64_t> most_open_files = {};
+  // Of a file that it writes, in bytes; beyond that a write fails as on a full disk. Absent: none.
+  std::optional<std::uint64_t> largest_file_bytes = {};
 };
 
 struct ExitStatus {
@@ -51,6 +58,8 @@ struct ExitStatus {
   bool killed = false;      // by stop() or kill(): the signal was ours
   Nanos cpu_user_ns = 0;    // of the program and all its children that were waited for, exact to about 1 us
   Nanos cpu_system_ns = 0;  // likewise
+  std::uint64_t voluntary_switches = 0;    // of the program and those children: it waited
+  std::uint64_t involuntary_switches = 0;  // it was made to
   [[nodiscard]] bool ok() const { return code == 0; }
 };
 

@@ -13,6 +13,7 @@
 #include <optional>
 #include <sstream>
 #include <string_view>
+#include <utility>
 
 namespace tlstrata::testbed {
 namespace {
@@ -170,13 +171,16 @@ CpuTime operator-(const CpuTime& after, const CpuTime& before) {
   return {user_ns, total_ns - user_ns};
 }
 
-Checked<CpuTime> cpu_of(pid_t pid) {
+namespace {
+
+// The process and its living descendants. Errors: it is gone.
+Checked<std::vector<std::pair<pid_t, Stat>>> family_of(pid_t pid) {
   const std::map<pid_t, Stat> processes = all_processes();
   if (!processes.contains(pid)) {
     return std::unexpected(Complaint{"the process whose CPU is to be measured is gone", fmt::format("pid {}", pid),
                                      "read its log to see why it ended"});
   }
-  CpuTime sum;
+  std::vector<std::pair<pid_t, Stat>> family;
   for (const auto& [other, stat] : processes) {
     // Up the tree; a process that is its own ancestor does not exist, but /proc is not read in one instant.
     pid_t ancestor = other;
@@ -188,7 +192,59 @@ Checked<CpuTime> cpu_of(pid_t pid) {
       ancestor = found->second.parent;
     }
     if (ancestor == pid) {
-      sum += cpu_of_one(other, stat);
+      family.emplace_back(other, stat);
+    }
+  }
+  return family;
+}
+
+// Of one thread: "voluntary_ctxt_switches:\t12" in its status.
+ContextSwitches switches_of_thread(const std::filesystem::path& task) {
+  ContextSwitches switches;
+  std::ifstream file(task / "status");
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t tab = line.rfind('\t');
+    if (line.starts_with("voluntary_ctxt_switches:")) {
+      switches.voluntary = number(std::string_view(line).substr(tab + 1));
+    } else if (line.starts_with("nonvoluntary_ctxt_switches:")) {
+      switches.involuntary = number(std::string_view(line).substr(tab + 1));
+    }
+  }
+  return switches;
+}
+
+}  // namespace
+
+Checked<CpuTime> cpu_of(pid_t pid) {
+  const auto family = family_of(pid);
+  if (!family) {
+    return std::unexpected(family.error());
+  }
+  CpuTime sum;
+  for (const auto& [member, stat] : *family) {
+    sum += cpu_of_one(member, stat);
+  }
+  return sum;
+}
+
+ContextSwitches operator-(const ContextSwitches& after, const ContextSwitches& before) {
+  // A thread that ended takes its count with it.
+  const auto minus = [](std::uint64_t a, std::uint64_t b) { return a > b ? a - b : 0; };
+  return {minus(after.voluntary, before.voluntary), minus(after.involuntary, before.involuntary)};
+}
+
+Checked<ContextSwitches> context_switches_of(pid_t pid) {
+  const auto family = family_of(pid);
+  if (!family) {
+    return std::unexpected(family.error());
+  }
+  ContextSwitches sum;
+  for (const auto& [member, stat] : *family) {
+    std::error_code ignored;
+    for (const auto& task : std::filesystem::directory_iterator(fmt::format("/proc/{}/task", member), ignored)) {
+      const ContextSwitches one = switches_of_thread(task.path());
+      sum.voluntary += one.voluntary;
+      sum.involuntary += one.involuntary;
     }
   }
   return sum;

@@ -33,6 +33,14 @@ struct CpuTime {
   friend CpuTime operator-(const CpuTime& after, const CpuTime& before);
 };
 
+// Times that a process gave up its core by itself (it waited), or was made to; all threads, all living descendants.
+struct ContextSwitches {
+  std::uint64_t voluntary = 0;
+  std::uint64_t involuntary = 0;
+  friend ContextSwitches operator-(const ContextSwitches& after, const ContextSwitches& before);
+};
+Checked<ContextSwitches> context_switches_of(pid_t pid);
+
 // The process, its living descendants, and the children that any of them has waited for. Take nginx's master, get its
 // workers. A process that forks and ends within the call may be missed.
 Checked<CpuTime> cpu_of(pid_t pid);

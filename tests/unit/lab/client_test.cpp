@@ -34,7 +34,7 @@ TEST(ClientCommand, SaysEveryPartOfTheBlock) {
   request.cell = &plan.cells[1];
   request.block = PlannedBlock{1, 3, 7, 12345};
   request.warmup = 2;
-  request.url = "https://10.203.1.1";
+  request.url = "https://10.203.1.1/4KiB";
   const std::vector<std::string> command = client_command(request);
   EXPECT_EQ(command[0], "/opt/tlstrata");
   EXPECT_EQ(command[1], "load");
@@ -48,6 +48,13 @@ TEST(ClientCommand, SaysEveryPartOfTheBlock) {
   EXPECT_EQ(value_of(command, "--warmup"), "2");
   request.cell = &plan.cells[0];
   EXPECT_EQ(value_of(client_command(request), "--key-shares"), "(absent)");
+  EXPECT_EQ(value_of(client_command(request), "--inject"), "(absent)");
+  Cell delayed = plan.cells[0];
+  delayed.injection = {Place::before_finished, true, 200'000, "x"};
+  request.cell = &delayed;
+  EXPECT_EQ(value_of(client_command(request), "--inject"), "before_finished=cpu:200000ns");
+  delayed.injection.place = Place::before_response;  // the origin's
+  EXPECT_EQ(value_of(client_command(request), "--inject"), "(absent)");
 }
 
 class ClientCountsTest : public testing::Test {

@@ -79,7 +79,7 @@ TEST_F(ManifestTest, ReportReadsWhatTheLabWrites) {
   EXPECT_EQ(read->cells[1].name, written.cells[1].name);
   EXPECT_EQ(read->cells[1].groups, written.cells[1].groups);
   EXPECT_EQ(read->cells[1].key_shares, written.cells[1].key_shares);
-  EXPECT_EQ(read->cells[1].response_bytes, written.cells[1].response_bytes);
+  EXPECT_EQ(read->cells[1].response_bytes, written.cells[1].response.bytes);
   EXPECT_TRUE(read->cells[0].baseline);
   EXPECT_FALSE(read->cells[1].baseline);
   ASSERT_EQ(read->blocks.size(), 1U);

@@ -67,13 +67,14 @@ class NginxTest : public testbed::BedTest {
   }
 
  protected:
-  static NginxOptions options() {
-    NginxOptions options;
+  static ProxyOptions options() {
+    ProxyOptions options;
     options.program = must(find_nginx({.named = {}, .checkouts = {TLSTRATA_SOURCE_DIR}, .search_path = {}}));
     options.openssl_library = own_openssl_library();
     options.folder = folder_ / "nginx";
     options.address = bed().address(Host::proxy);
-    const CertificateFiles files = must(make_certificates("ecdsa-p256", options.address, folder_));
+    LabAuthority authority = must(LabAuthority::create(folder_));
+    const CertificateFiles files = must(authority.issue({}, "proxy", "proxy.lab", options.address));
     options.certificate = files.certificate;
     options.key = files.key;
     options.groups = "X25519:X25519MLKEM768:MLKEM1024";
@@ -105,7 +106,7 @@ class NginxTest : public testbed::BedTest {
 };
 
 TEST_F(NginxTest, ServesEachGroupThroughToTheOrigin) {
-  Nginx nginx = must(Nginx::start(bed(), Host::proxy, options()));
+  Proxy nginx = must(start_nginx(bed(), Host::proxy, options()));
   EXPECT_TRUE(nginx.running());
   EXPECT_THAT(nginx.identity().version, testing::MatchesRegex("[0-9]+\\.[0-9]+\\.[0-9]+"));
   EXPECT_THAT(nginx.identity().running_with, testing::StartsWith("OpenSSL 3."));
@@ -134,39 +135,39 @@ TEST_F(NginxTest, KeepsItsConnectionToTheOriginWhereAsked) {
     const std::size_t at = seen.find("from ");
     return at == std::string::npos ? std::string() : seen.substr(at + 5, seen.find('.', at) - at - 5);
   };
-  NginxOptions kept = options();
+  ProxyOptions kept = options();
   {
-    const Nginx nginx = must(Nginx::start(bed(), Host::proxy, kept));
+    const Proxy nginx = must(start_nginx(bed(), Host::proxy, kept));
     const std::string first = port_of(get("X25519", "/1"));
     EXPECT_NE(first, "");
     EXPECT_EQ(port_of(get("X25519", "/2")), first);
   }
   kept.origin_keepalive = 0;
-  const Nginx nginx = must(Nginx::start(bed(), Host::proxy, kept));
+  const Proxy nginx = must(start_nginx(bed(), Host::proxy, kept));
   const std::string first = port_of(get("X25519", "/1"));
   EXPECT_NE(first, "");
   EXPECT_NE(port_of(get("X25519", "/2")), first);
 }
 
 TEST_F(NginxTest, SendsTicketsWhereAsked) {
-  NginxOptions resumable = options();
+  ProxyOptions resumable = options();
   resumable.session_tickets = true;
   resumable.session_cache = true;
-  const Nginx nginx = must(Nginx::start(bed(), Host::proxy, resumable));
+  const Proxy nginx = must(start_nginx(bed(), Host::proxy, resumable));
   EXPECT_THAT(get("X25519", "/"), HasSubstr("NewSessionTicket"));
 }
 
 TEST_F(NginxTest, RefusesAGroupThatItWasNotGiven) {
-  NginxOptions classical = options();
+  ProxyOptions classical = options();
   classical.groups = "X25519";
-  const Nginx nginx = must(Nginx::start(bed(), Host::proxy, classical));
+  const Proxy nginx = must(start_nginx(bed(), Host::proxy, classical));
   EXPECT_THAT(get("MLKEM1024", "/"), HasSubstr("handshake failure"));
 }
 
 TEST_F(NginxTest, RunsAsManyWorkersAsAskedAndTakesThemWithIt) {
-  NginxOptions several = options();
+  ProxyOptions several = options();
   several.workers = 3;
-  const Nginx nginx = must(Nginx::start(bed(), Host::proxy, several));
+  const Proxy nginx = must(start_nginx(bed(), Host::proxy, several));
   const auto workers = [&] {
     return testbed::shell(bed(), Host::proxy, fmt::format("pgrep -P {} nginx | wc -l", nginx.pid()));
   };
@@ -174,35 +175,35 @@ TEST_F(NginxTest, RunsAsManyWorkersAsAskedAndTakesThemWithIt) {
 }
 
 TEST_F(NginxTest, ComplainsInItsOwnWords) {
-  NginxOptions unknown = options();
+  ProxyOptions unknown = options();
   unknown.groups = "X25519:NOSUCHGROUP";
-  const Checked<Nginx> group = Nginx::start(bed(), Host::proxy, unknown);
+  const Checked<Proxy> group = start_nginx(bed(), Host::proxy, unknown);
   ASSERT_FALSE(group);
   EXPECT_THAT(describe(group.error()), HasSubstr("NOSUCHGROUP"));
 
-  NginxOptions keyless = options();
+  ProxyOptions keyless = options();
   keyless.key = folder_ / "no such key";
-  const Checked<Nginx> key = Nginx::start(bed(), Host::proxy, keyless);
+  const Checked<Proxy> key = start_nginx(bed(), Host::proxy, keyless);
   ASSERT_FALSE(key);
   EXPECT_THAT(describe(key.error()), HasSubstr("no such key"));
 
-  NginxOptions elsewhere = options();
+  ProxyOptions elsewhere = options();
   elsewhere.address = "192.0.2.1";
-  const Checked<Nginx> address = Nginx::start(bed(), Host::proxy, elsewhere);
+  const Checked<Proxy> address = start_nginx(bed(), Host::proxy, elsewhere);
   ASSERT_FALSE(address);
   EXPECT_THAT(describe(address.error()), HasSubstr("bind() to 192.0.2.1:443 failed"));
 
-  NginxOptions variable = options();
+  ProxyOptions variable = options();
   variable.certificate = "/a/$b";
-  EXPECT_FALSE(Nginx::start(bed(), Host::proxy, variable));
+  EXPECT_FALSE(start_nginx(bed(), Host::proxy, variable));
 
-  NginxOptions foreign = options();
+  ProxyOptions foreign = options();
   foreign.program = "/bin/echo";
-  EXPECT_FALSE(Nginx::start(bed(), Host::proxy, foreign));
+  EXPECT_FALSE(start_nginx(bed(), Host::proxy, foreign));
 }
 
 TEST(NginxConfiguration, ServesOnlyTls13) {
-  NginxOptions options;
+  ProxyOptions options;
   options.address = "10.0.0.1";
   options.port = 8443;
   options.certificate = "/c \"x\"";
@@ -216,17 +217,35 @@ TEST(NginxConfiguration, ServesOnlyTls13) {
   EXPECT_THAT(text, HasSubstr("ssl_protocols TLSv1.3;"));
   EXPECT_THAT(text, HasSubstr("ssl_ecdh_curve \"MLKEM1024\";"));
   EXPECT_THAT(text, HasSubstr("access_log off;"));
+  EXPECT_THAT(text, HasSubstr("proxy_pass http://origin;"));
+  EXPECT_THAT(text, Not(HasSubstr("proxy_ssl")));
+}
+
+TEST(NginxConfiguration, EncryptsAnewWithGroupsOfItsOwn) {
+  ProxyOptions options;
+  options.origin_tls = true;
+  options.origin_groups = "MLKEM768:X25519";
+  options.origin_authority = "/ca.pem";
+  options.origin_keepalive = 0;
+  const std::string text = nginx_configuration(options);
+  EXPECT_THAT(text, HasSubstr("proxy_pass https://origin;"));
+  EXPECT_THAT(text, HasSubstr("proxy_ssl_conf_command Groups \"MLKEM768:X25519\";"));
+  EXPECT_THAT(text, HasSubstr("proxy_ssl_trusted_certificate \"/ca.pem\";"));
+  EXPECT_THAT(text, HasSubstr("proxy_ssl_verify on;"));
+  EXPECT_THAT(text, HasSubstr("proxy_ssl_session_reuse off;"));
+  EXPECT_THAT(text, HasSubstr("proxy_set_header Connection \"close\";"));
+  EXPECT_THAT(text, Not(HasSubstr("keepalive ")));
 }
 
 TEST(NginxVersion, IsReadFromEitherForm) {
-  const NginxIdentity two = parse_nginx_version(
+  const ProxyIdentity two = parse_nginx_version(
       "nginx version: nginx/1.22.1\nbuilt with OpenSSL 3.0.17 1 Jul 2025 (running with OpenSSL 3.5.7 9 Jun 2026)\nTLS "
       "SNI "
       "support enabled\n");
   EXPECT_EQ(two.version, "1.22.1");
   EXPECT_EQ(two.built_with, "OpenSSL 3.0.17 1 Jul 2025");
   EXPECT_EQ(two.running_with, "OpenSSL 3.5.7 9 Jun 2026");
-  const NginxIdentity one =
+  const ProxyIdentity one =
       parse_nginx_version("nginx version: nginx/1.28.0 (Ubuntu)\nbuilt with OpenSSL 3.5.3 16 Sep 2025\n");
   EXPECT_EQ(one.version, "1.28.0");
   EXPECT_EQ(one.running_with, "OpenSSL 3.5.3 16 Sep 2025");

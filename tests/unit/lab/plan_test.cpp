@@ -30,6 +30,25 @@ TEST(Plan, CellsStandInTheSpecsOrderWithTheFirstGroupAsBaseline) {
   EXPECT_EQ(plan.cells[3], (Cell{"g1-40KiB", "G1", "", 40960, false}));
 }
 
+TEST(Plan, ListsMultiplyAndNameOnlyWhatDiffers) {
+  Spec spec = spec_of(1, 1, 1);
+  spec.responses = {Response::of_proxy(), 4096};
+  spec.certificates = {{"ecdsa-p256", 1, "ecdsa-p256"}, {"rsa-2048", 1, "rsa-2048"}};
+  spec.rates = {100, 250};
+  const Plan plan = make_plan(spec);
+  ASSERT_EQ(plan.cells.size(), 8U);
+  EXPECT_EQ(plan.cells[0].name, "g0-ecdsa-p256-100ps-direct");
+  EXPECT_EQ(plan.cells[3].name, "g0-rsa-2048-250ps-direct");
+  EXPECT_EQ(plan.cells[4].name, "g0-ecdsa-p256-100ps-4KiB");
+  EXPECT_EQ(plan.cells[3].rate, 250);
+  EXPECT_EQ(plan.servers.size(), 2U);
+  EXPECT_EQ(plan.cells[3].server, 1U);
+  EXPECT_EQ(plan.cells[4].server, 0U);
+  for (std::size_t i = 0; i < plan.cells.size(); ++i) {
+    EXPECT_EQ(plan.cells[i].baseline, i % 4 == 0) << i;
+  }
+}
+
 TEST(Plan, EveryRoundHasEachCellOnce) {
   const Plan plan = make_plan(spec_of(3, 10, 1));
   ASSERT_EQ(plan.blocks.size(), 60U);

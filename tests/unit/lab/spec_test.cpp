@@ -45,8 +45,8 @@ TEST(Spec, QuickSaysWhatItShould) {
   EXPECT_EQ(spec->groups[1].offer, "X25519MLKEM768");
   EXPECT_EQ(spec->groups[2].offer, "MLKEM1024");
   EXPECT_EQ(spec->groups[2].label, "mlkem1024");
-  EXPECT_THAT(spec->responses, ElementsAre(4096, 40960));
-  EXPECT_EQ(spec->rate, 100);
+  EXPECT_THAT(spec->responses, ElementsAre(Response(4096), Response(40960)));
+  EXPECT_THAT(spec->rates, ElementsAre(100));
   EXPECT_EQ(spec->block_ns, nanos_per_second);
   EXPECT_EQ(spec->blocks, 10U);
 }
@@ -55,7 +55,7 @@ TEST(Spec, DefaultsStandWhereNothingIsSaid) {
   const Checked<Spec> spec = parse_spec(smallest, "x.toml");
   ASSERT_TRUE(spec) << describe(spec.error());
   const Spec defaults;
-  EXPECT_EQ(spec->rate, defaults.rate);
+  EXPECT_EQ(spec->rates, defaults.rates);
   EXPECT_EQ(spec->blocks, defaults.blocks);
   EXPECT_EQ(spec->snaplen, defaults.snaplen);
   EXPECT_EQ(spec->response_timeout_ns, defaults.response_timeout_ns);
@@ -71,16 +71,30 @@ arrivals = "poisson"
 block = "250ms"
 blocks = 3
 seed = 9
-certificate = "ecdsa-p256"
+certificate = ["ml-dsa-44", { kind = "rsa-3072", chain = 3, label = "long" }, { chain = 2 }]
+topology = ["proxy", "reencrypt", { reencrypt = "mlkem768:X25519" }]
+inject = ["none", "before_hello=cpu:200us", "before_response=sleep:5ms"]
+client_cpu = "12.5%"
 [warmup]
 transactions = 0
 per_block = 1
 [proxy]
-name = "nginx"
+name = ["haproxy", "builtin"]
 workers = 2
+keep_upstream = false
+[origin]
+threads = 3
+[cores]
+client = 0
+proxy = [1, 2]
+[network]
+congestion_control = "reno"
+offloads = true
+mtu = 9000
 [capture]
 snaplen = 256
 buffer = "64MiB"
+proxy = false
 [timeouts]
 connect = "1s"
 handshake = "2s"
@@ -93,8 +107,8 @@ response = "1m"
   EXPECT_EQ(spec->groups[1].key_shares, "X25519");
   EXPECT_EQ(spec->groups[1].label, "retry");
   EXPECT_EQ(spec->groups[2].offer, "X25519MLKEM768");
-  EXPECT_THAT(spec->responses, ElementsAre(0, 1'000'000, 1500));
-  EXPECT_EQ(spec->rate, 2500);
+  EXPECT_THAT(spec->responses, ElementsAre(Response(0), Response(1'000'000), Response(1500)));
+  EXPECT_THAT(spec->rates, ElementsAre(2500));
   EXPECT_EQ(spec->arrivals, "poisson");
   EXPECT_EQ(spec->block_ns, 250 * nanos_per_millisecond);
   EXPECT_EQ(spec->blocks, 3U);
@@ -107,6 +121,45 @@ response = "1m"
   EXPECT_EQ(spec->connect_timeout_ns, nanos_per_second);
   EXPECT_EQ(spec->handshake_timeout_ns, 2 * nanos_per_second);
   EXPECT_EQ(spec->response_timeout_ns, 60 * nanos_per_second);
+  EXPECT_THAT(spec->certificates,
+              ElementsAre(CertificateChoice{"ml-dsa-44", 1, "ml-dsa-44"}, CertificateChoice{"rsa-3072", 3, "long"},
+                          CertificateChoice{"ecdsa-p256", 2, "ecdsa-p256-chain2"}));
+  EXPECT_THAT(spec->upstreams,
+              ElementsAre(UpstreamChoice{false, "", "proxy"}, UpstreamChoice{true, "X25519", "reencrypt"},
+                          UpstreamChoice{true, "MLKEM768:X25519", "reencrypt-mlkem768+x25519"}));
+  EXPECT_THAT(spec->injections,
+              ElementsAre(Injection{}, Injection{Place::before_hello, true, 200'000, "before_hello-cpu-200us"},
+                          Injection{Place::before_response, false, 5'000'000, "before_response-sleep-5ms"}));
+  EXPECT_EQ(spec->client_cpu, 0.125);
+  EXPECT_THAT(spec->proxies, ElementsAre("haproxy", "builtin"));
+  EXPECT_FALSE(spec->keep_upstream);
+  EXPECT_EQ(spec->origin_threads, 3U);
+  EXPECT_THAT(spec->client_cores, ElementsAre(0));
+  EXPECT_THAT(spec->proxy_cores, ElementsAre(1, 2));
+  EXPECT_TRUE(spec->origin_cores.empty());
+  EXPECT_EQ(spec->congestion_control, "reno");
+  EXPECT_TRUE(spec->offloads);
+  EXPECT_EQ(spec->mtu, 9000U);
+  EXPECT_FALSE(spec->capture_proxy);
+  EXPECT_EQ(spec->cells(), 3U * 3 * 3 * 3 * 3 * 2);
+}
+
+TEST(Spec, TheProxysOwnAnswerIsAResponse) {
+  const Checked<Spec> spec =
+      parse_spec("name = \"x\"\ngroups = [\"X25519\"]\nresponses = [\"direct\", \"4KiB\"]\n", "x.toml");
+  ASSERT_TRUE(spec) << describe(spec.error());
+  EXPECT_THAT(spec->responses, ElementsAre(Response::of_proxy(), Response(4096)));
+  EXPECT_FALSE(parse_spec("name = \"x\"\ngroups = [\"X25519\"]\nresponses = [\"direct\", 0]\n", "x.toml"));
+}
+
+TEST(Spec, ScalingShortensBlocksAsLongAsTheyHaveATransaction) {
+  Spec spec = *parse_spec(smallest, "x.toml");
+  ASSERT_TRUE(spec.scale_time(0.02));
+  EXPECT_EQ(spec.block_ns, 20 * nanos_per_millisecond);
+  EXPECT_FALSE(spec.scale_time(0.02));
+  EXPECT_FALSE(spec.scale_time(0));
+  EXPECT_FALSE(spec.scale_time(-1));
+  EXPECT_EQ(spec.block_ns, 20 * nanos_per_millisecond);
 }
 
 TEST(Spec, GroupsMayBeOneStringInTheLanguageOfGroups) {

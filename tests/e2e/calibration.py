@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""Injects known delays and checks that exactly their layer shows them, as long as they really were.
+
+As a test it runs `lab calibration`. With --folder it only checks the folder of a run that is there, and prints the table.
+"""
+
+import argparse
+import bisect
+import collections
+import csv
+import json
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+
+LAYERS = ["tcp_handshake", "tcp_to_tls", "tls_handshake", "tls_to_app", "app_response"]
+LAYER_OF = {"before_hello": "tcp_to_tls", "before_finished": "tls_handshake", "before_request": "tls_to_app",
+            "before_response": "app_response"}
+TOLERANCE_NS = 50_000
+TOLERANCE = 0.03
+NEAR_NS = 100_000_000  # between a client's own start and its SYN's stamp
+
+
+def rows_of(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+class Delays:
+    """What each delay really was: by client and start where the client made it, by time where the origin did."""
+
+    def __init__(self, folder):
+        self.of_client = collections.defaultdict(list)
+        if (folder / "injections.csv").exists():
+            for row in rows_of(folder / "injections.csv"):
+                self.of_client[row["client"]].append((int(row["start_ns"]), int(row["delay_ns"])))
+        self.of_origin = []
+        if (folder / "delays.csv").exists():
+            self.of_origin = sorted((int(row["received_ns"]), int(row["delay_ns"])) for row in rows_of(folder / "delays.csv"))
+
+    def find(self, place, row):
+        start = int(row["start_ns"])
+        if place != "before_response":
+            near = [delay for at, delay in self.of_client[row["client"]] if abs(at - start) < NEAR_NS]
+            return near[0] if len(near) == 1 else None
+        asked = start + sum(int(row[f"{layer}_ns"]) for layer in LAYERS[:4])
+        index = bisect.bisect_left(self.of_origin, (asked, 0))
+        if index == len(self.of_origin) or self.of_origin[index][0] > asked + int(row["app_response_ns"]):
+            return None
+        return self.of_origin[index][1]
+
+
+def medians(rows):
+    return {layer: statistics.median(int(row[f"{layer}_ns"]) for row in rows) for layer in LAYERS}
+
+
+def check(folder):
+    """The table's lines, and what is wrong."""
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    injections = {entry["label"]: entry for entry in manifest["spec"]["inject"]}
+    rows = collections.defaultdict(list)
+    for row in rows_of(folder / "transactions.csv"):
+        if row["outcome"] == "complete" and all(row[f"{layer}_ns"] for layer in LAYERS):
+            rows[row["cell"]].append(row)
+    delays = Delays(folder)
+    baseline = medians(rows[next(cell["name"] for cell in manifest["cells"] if cell["baseline"])])
+    lines = [f"{'injected':<28} {'n':>5} {'achieved us':>12} {'layer reads':>12} {'error us':>9}  largest move of another layer"]
+    wrong = []
+    for cell in manifest["cells"]:
+        injection = injections[cell["injection"]]
+        place = injection["place"]
+        if place == "nowhere":
+            continue
+        layer = LAYER_OF[place]
+        known = [(row, delays.find(place, row)) for row in rows[cell["name"]]]
+        known = [(row, delay) for row, delay in known if delay is not None]
+        if len(known) < 0.95 * len(rows[cell["name"]]) or not known:
+            wrong.append(f"{cell['name']}: only {len(known)} of {len(rows[cell['name']])} delays are known")
+            continue
+        achieved = statistics.median(delay for _, delay in known)
+        # Of each transaction what the layer has beyond its own delay; what is usual without one is the baseline's.
+        error = statistics.median(int(row[f"{layer}_ns"]) - delay for row, delay in known) - baseline[layer]
+        others = {name: value - baseline[name] for name, value in medians(rows[cell["name"]]).items() if name != layer}
+        worst = max(others, key=lambda name: abs(others[name]))
+        lines.append(f"{cell['injection']:<28} {len(known):>5} {achieved / 1e3:>12.1f} {(achieved + error) / 1e3:>12.1f} "
+                     f"{error / 1e3:>9.1f}  {worst} {others[worst] / 1e3:+.1f} us")
+        if abs(error) > max(TOLERANCE_NS, TOLERANCE * achieved):
+            wrong.append(f"{cell['name']}: {layer} is off by {error / 1e3:.1f} us of {achieved / 1e3:.1f} us")
+        if abs(others[worst]) > TOLERANCE_NS:
+            wrong.append(f"{cell['name']}: {worst} moved by {others[worst] / 1e3:.1f} us")
+    return lines, wrong
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tlstrata")
+    parser.add_argument("--source")
+    parser.add_argument("--scratch")
+    parser.add_argument("--scale", default="0.25")
+    parser.add_argument("--folder")
+    arguments = parser.parse_args()
+    if arguments.folder:
+        folder = pathlib.Path(arguments.folder)
+    else:
+        scratch = pathlib.Path(arguments.scratch)
+        shutil.rmtree(scratch, ignore_errors=True)
+        result = subprocess.run([arguments.tlstrata, "lab", "calibration", "--scale", arguments.scale, "--out", str(scratch)],
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, check=False)
+        if result.returncode != 0:
+            sys.exit(f"the lab ended with {result.returncode}\n{result.stdout}")
+        folder = pathlib.Path(result.stdout.splitlines()[-1].strip())
+    lines, wrong = check(folder)
+    print("\n".join(lines))
+    for problem in wrong:
+        print("wrong:", problem)
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()
