@@ -44,7 +44,7 @@ Flow Upstream::handshake() {
     return Flow::moved;
   }
   if (!tls_) {
-    auto started = ossl::ClientConnection::start(*context_, socket_.get());
+    auto started = ossl::ClientConnection::start(*context_, socket_.get(), {});
     if (!started) {
       return Flow::broken;
     }
