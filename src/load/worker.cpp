@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "io/clock.h"
+#include "ossl/cpu_stopwatch.h"
 
 namespace tlstrata::load {
 namespace {
@@ -313,6 +314,9 @@ void Worker::wait() {
   const bool spins = next_start <= next_timer && !plan_.closed;
   const auto ready = poller_.wait(std::min(next_timer, next_start), spins ? spin_ns : 0);
   const Nanos woken_ns = ready.empty() ? 0 : io::monotonic_ns();
+  if (plan_.split && !ready.empty()) {
+    ossl::CpuStopwatch::sync();
+  }
   for (const io::Ready& event : ready) {
     if (event.token == waker_token) {
       waker_.clear();

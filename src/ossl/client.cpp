@@ -179,7 +179,8 @@ Result<ClientConnection> ClientConnection::start(const ClientContext& context, i
   connection.io_ = std::make_unique<SocketIo>();
   connection.io_->socket = socket;
   connection.costs_ = std::make_unique<PrimitiveCosts>();
-  connection.io_->costs = how.measure ? connection.costs_.get() : nullptr;
+  connection.io_->measures = how.measure;
+  connection.io_->making.start(how.began_ns);
   connection.measures_ = how.measure;
   connection.ssl_.reset(SSL_new(state.context.get()));
   SSL* const ssl = connection.ssl_.get();

@@ -88,7 +88,8 @@ struct Failure {
 // How one connection is to begin.
 struct ClientStart {
   bool resume = false;           // with a ticket of the context's, where it has one
-  bool measure = false;          // what the handshake's parts cost, see costs()
+  bool measure = false;          // what the handshake's parts cost, see costs(); CpuStopwatch::sync() was called
+  Nanos began_ns = 0;            // when the work that the ClientHello takes began
 };
 
 class ClientConnection {
@@ -117,8 +118,6 @@ class ClientConnection {
   [[nodiscard]] bool is_resumed() const;           // after the handshake: the server took the ticket
   [[nodiscard]] bool early_data_taken() const;     // after the handshake
   [[nodiscard]] const SocketIo& io() const { return *io_; }
-  // Before a turn of the handshake that is measured.
-  void anchor_clocks(Nanos wall_ns, Nanos cpu_ns) { costs_->anchor(wall_ns, cpu_ns); }
   // So far; zeros unless ClientStart::measure.
   [[nodiscard]] const PrimitiveCosts& costs() const { return *costs_; }
   [[nodiscard]] const Failure& failure() const { return failure_; }

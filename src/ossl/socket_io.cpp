@@ -14,9 +14,9 @@
 namespace tlstrata::ossl {
 namespace {
 
-Nanos read_clock(clockid_t clock) {
+Nanos monotonic_ns() {
   timespec now{};
-  (void)::clock_gettime(clock, &now);
+  (void)::clock_gettime(CLOCK_MONOTONIC, &now);
   return now.tv_sec * nanos_per_second + now.tv_nsec;
 }
 
@@ -32,18 +32,20 @@ int write_bytes(BIO* bio, const char* bytes, std::size_t size, std::size_t* writ
   SocketIo& io = io_of(bio);
   BIO_clear_retry_flags(bio);
   const bool is_hello = io.hello_began_ns == 0;
-  if (is_hello && io.costs != nullptr) {
-    io.hello_cpu_ns = read_clock(CLOCK_THREAD_CPUTIME_ID);
+  io.write_began_ns = monotonic_ns();
+  if (is_hello && io.measures) {
+    static thread_local Nanos shortest = 0;
+    io.making_cpu_ns = io.making.stop(io.write_began_ns, shortest);
+    io.since_hello.start(io.write_began_ns);
   }
-  io.write_began_ns = read_clock(CLOCK_MONOTONIC);
   const ssize_t sent = ::send(io.socket, bytes, size, MSG_NOSIGNAL);
   const int error = errno;
   if (is_hello) {
     io.hello_began_ns = io.write_began_ns;
-    io.hello_ended_ns = read_clock(CLOCK_MONOTONIC);
-    if (io.costs != nullptr) {
+    io.hello_ended_ns = monotonic_ns();
+    if (io.measures && io.hello_ended_ns - io.hello_began_ns > 2 * suspicious_ns) {
       // Over the loopback the server often runs inside this call.
-      io.costs->anchor(io.hello_ended_ns, read_clock(CLOCK_THREAD_CPUTIME_ID));
+      CpuStopwatch::sync();
     }
   }
   if (sent < 0) {
