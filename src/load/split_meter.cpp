@@ -56,8 +56,7 @@ void SplitMeter::finish(const ossl::ClientConnection& tls, Record& record) const
   const ossl::PrimitiveCosts& costs = tls.costs();
   Split& split = record.split;
   split.is_measured = true;
-  split.key_generations =
-      static_cast<std::uint8_t>(std::min(costs.key_generations, costs.key_generation_ns.size()));
+  split.key_generations = static_cast<std::uint8_t>(std::min(costs.key_generations, costs.key_generation_ns.size()));
   std::ranges::transform(costs.key_generation_ns, split.key_generation_ns.begin(), saturated);
   split.hello_queue_ns = saturated(hello_queue_ns_);
   split.hello_cpu_ns = saturated(hello_cpu_ns_ - keys_before_hello_ns_);

@@ -73,8 +73,7 @@ Checked<std::unique_ptr<Worker>> Worker::create(const Plan& plan, unsigned share
     return std::unexpected(complain(added.error(), "load", "raise the limit on open files (ulimit -n)"));
   }
   if (plan.verify) {
-    auto trust =
-        plan.ca_file.empty() ? ossl::TrustStore::system_roots() : ossl::TrustStore::from_file(plan.ca_file);
+    auto trust = plan.ca_file.empty() ? ossl::TrustStore::system_roots() : ossl::TrustStore::from_file(plan.ca_file);
     if (!trust) {
       return std::unexpected(trust.error());
     }
@@ -289,8 +288,7 @@ void Worker::count(const Record& record) {
   bump(outcome_counts_[static_cast<std::size_t>(record.outcome)]);
   bump(failed_count_, record.succeeded() ? 0 : 1);
   bump(resumed_count_, record.resumed && record.request == 1 ? 1 : 0);
-  const auto duration =
-      record.between(record.request == 1 ? Instant::started : Instant::request, Instant::last_byte);
+  const auto duration = record.between(record.request == 1 ? Instant::started : Instant::request, Instant::last_byte);
   if (record.outcome == Outcome::complete && duration) {
     durations_.add(*duration);
   }

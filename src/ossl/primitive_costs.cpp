@@ -92,10 +92,10 @@ int EVP_PKEY_keygen(EVP_PKEY_CTX* context, EVP_PKEY** key) {
 int EVP_PKEY_decapsulate(EVP_PKEY_CTX* context, unsigned char* secret, size_t* secret_size,
                          const unsigned char* wrapped, size_t wrapped_size) {
   static thread_local tlstrata::Nanos shortest = 0;
-  static auto* const next =
-      next_definition<int(EVP_PKEY_CTX*, unsigned char*, size_t*, const unsigned char*, size_t)>(
-          "EVP_PKEY_decapsulate");
-  return measured(shortest, &PrimitiveCosts::key_agreement_ns, next, context, secret, secret_size, wrapped, wrapped_size);
+  static auto* const next = next_definition<int(EVP_PKEY_CTX*, unsigned char*, size_t*, const unsigned char*, size_t)>(
+      "EVP_PKEY_decapsulate");
+  return measured(shortest, &PrimitiveCosts::key_agreement_ns, next, context, secret, secret_size, wrapped,
+                  wrapped_size);
 }
 
 int EVP_PKEY_derive(EVP_PKEY_CTX* context, unsigned char* secret, size_t* secret_size) {

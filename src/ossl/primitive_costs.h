@@ -22,7 +22,8 @@ namespace tlstrata::ossl {
 struct PrimitiveCosts {
   static constexpr std::size_t most_key_generations = 4;
 
-  std::array<Nanos, most_key_generations> key_generation_ns{};  // of each share, in the order sent; further ones into the last
+  std::array<Nanos, most_key_generations>
+      key_generation_ns{};  // of each share, in the order sent; further ones into the last
   std::size_t key_generations = 0;
   Nanos key_agreement_ns = 0;  // decapsulation, (EC)DH
   Nanos chain_ns = 0;          // the certificates up to a trusted one

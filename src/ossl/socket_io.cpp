@@ -75,7 +75,8 @@ int read_bytes(BIO* bio, char* bytes, std::size_t size, std::size_t* got) {
   BIO_clear_retry_flags(bio);
   if (io.begin == io.end) {
     const bool is_large = size >= SocketIo::buffer_size;
-    const ssize_t received = is_large ? receive(bio, io, bytes, size) : receive(bio, io, io.buffer.data(), io.buffer.size());
+    const ssize_t received =
+        is_large ? receive(bio, io, bytes, size) : receive(bio, io, io.buffer.data(), io.buffer.size());
     if (received <= 0) {
       return 0;
     }
@@ -105,8 +106,7 @@ long control(BIO* bio, int command, long /*number*/, void* /*pointer*/) {
 }
 
 Handle<BIO_METHOD, BIO_meth_free> make_method() {
-  Handle<BIO_METHOD, BIO_meth_free> method(
-      BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "timed socket"));
+  Handle<BIO_METHOD, BIO_meth_free> method(BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "timed socket"));
   if (!method || BIO_meth_set_write_ex(method.get(), write_bytes) != 1 ||
       BIO_meth_set_read_ex(method.get(), read_bytes) != 1 || BIO_meth_set_ctrl(method.get(), control) != 1) {
     return nullptr;

@@ -34,7 +34,7 @@ struct SocketIo {
   Nanos hello_ended_ns = 0;
   // Where CPU is measured: of making the ClientHello, and from its system call on.
   bool measures = false;
-  CpuStopwatch making;   // runs since the connection's work began
+  CpuStopwatch making;  // runs since the connection's work began
   Nanos making_cpu_ns = 0;
   CpuStopwatch since_hello;
 };
