@@ -1,13 +1,15 @@
 #include "load/split_meter.h"
 
 #include <algorithm>
+#include <array>
 
 #include "io/clock.h"
 
 namespace tlstrata::load {
 namespace {
 
-thread_local Nanos shortest_turn_ns = 0;  // of those of a handshake
+// Of the turns of a handshake: those in which the server's flight was worked on, and others.
+thread_local std::array<Nanos, 2> shortest_turn_ns{};
 
 }  // namespace
 
@@ -46,7 +48,9 @@ void SplitMeter::turn_ends(const ossl::ClientConnection& tls) {
   }
   last_turn_ns_ = now - turn_began_ns_;
   handshake_wall_ns_ += last_turn_ns_;
-  handshake_cpu_ns_ += watch_.stop(now, shortest_turn_ns);
+  const Nanos agreed_ns = tls.costs().key_agreement_ns + tls.costs().signature_ns;
+  handshake_cpu_ns_ += watch_.stop(now, shortest_turn_ns.at(agreed_ns != agreed_before_ns_ ? 1 : 0));
+  agreed_before_ns_ = agreed_ns;
 }
 
 void SplitMeter::finish(const ossl::ClientConnection& tls, Record& record) const {

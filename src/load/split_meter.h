@@ -37,6 +37,7 @@ class SplitMeter {
   Nanos hello_wall_ns_ = 0;
   Nanos keys_before_hello_ns_ = 0;
   Nanos last_turn_ns_ = 0;
+  Nanos agreed_before_ns_ = 0;   // key agreement and signature, as of the turn before
   Nanos handshake_cpu_ns_ = 0;   // from the ClientHello on
   Nanos handshake_wall_ns_ = 0;  // of the turns
   Nanos handshake_queue_ns_ = 0;

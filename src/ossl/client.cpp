@@ -22,7 +22,7 @@ using Context = Handle<SSL_CTX, SSL_CTX_free>;
 using Session = Handle<SSL_SESSION, SSL_SESSION_free>;
 
 // A server gives one or two per connection, and a run with a ratio below one uses fewer than it gets.
-constexpr std::size_t most_tickets = 1024;
+constexpr std::size_t most_tickets = 64;
 
 std::string system_text(int error) {
   return std::generic_category().message(error);

@@ -5,6 +5,7 @@
 #include <openssl/x509_vfy.h>
 
 #include <algorithm>
+#include <array>
 #include <ctime>
 #include <functional>
 
@@ -30,6 +31,11 @@ Function* next_definition(const char* name) {
 Nanos& key_generation(PrimitiveCosts& costs) {
   const std::size_t at = std::min(costs.key_generations++, PrimitiveCosts::most_key_generations - 1);
   return costs.key_generation_ns[at];
+}
+
+// Which of the shares is made next.
+std::size_t current_share() {
+  return current == nullptr ? 0 : std::min(current->key_generations, PrimitiveCosts::most_key_generations - 1);
 }
 
 // Calls `function`, and adds what it cost where `part` of the costs says; `shortest` is the least so far on this thread.
@@ -76,6 +82,7 @@ Nanos clock_cost_ns() {
 }  // namespace tlstrata::ossl
 
 // The calls of libssl that are bracketed. Each looks its successor up once.
+using tlstrata::ossl::current_share;
 using tlstrata::ossl::key_generation;
 using tlstrata::ossl::measured;
 using tlstrata::ossl::next_definition;
@@ -84,9 +91,11 @@ using tlstrata::ossl::PrimitiveCosts;
 extern "C" {
 
 int EVP_PKEY_keygen(EVP_PKEY_CTX* context, EVP_PKEY** key) {
-  static thread_local tlstrata::Nanos shortest = 0;
+  // One for each share: they are of different groups.
+  static thread_local std::array<tlstrata::Nanos, PrimitiveCosts::most_key_generations> shortest{};
   static auto* const next = next_definition<int(EVP_PKEY_CTX*, EVP_PKEY**)>("EVP_PKEY_keygen");
-  return measured(shortest, key_generation, next, context, key);
+  const std::size_t share = current_share();
+  return measured(shortest.at(share), key_generation, next, context, key);
 }
 
 int EVP_PKEY_decapsulate(EVP_PKEY_CTX* context, unsigned char* secret, size_t* secret_size,
