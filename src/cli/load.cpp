@@ -82,9 +82,8 @@ struct Beside {
       }
       run.clear_events();
       if (metrics) {
-        metrics->serve([this](load::MetricsFormat format) {
-          return load::metrics_text(run.progress(), run.plan(), format);
-        });
+        metrics->serve(
+            [this](load::MetricsFormat format) { return load::metrics_text(run.progress(), run.plan(), format); });
       }
       live.show(run.progress(), io::monotonic_ns());
     }
@@ -199,10 +198,10 @@ Checked<ExitCode> verdict(const LoadArguments& arguments, const load::Plan& plan
                  arguments.options.key_log, "free some space: without its keys a capture cannot be read"));
   }
   if (plan.resume > 0 && results.resumption.resumed == 0) {
-    return std::unexpected(Complaint{
-        fmt::format("no session was resumed: of {} connections that were to, {} had a ticket", results.resumption.asked,
-                    results.resumption.offered),
-        plan.server.text(), "let the server give session tickets, or leave out --resume", ExitCode::failed});
+    return std::unexpected(
+        Complaint{fmt::format("no session was resumed: of {} connections that were to, {} had a ticket",
+                              results.resumption.asked, results.resumption.offered),
+                  plan.server.text(), "let the server give session tickets, or leave out --resume", ExitCode::failed});
   }
   if (results.failed <= arguments.max_failures) {
     return ExitCode::fine;
@@ -300,7 +299,8 @@ constexpr const char* description =
 
 constexpr const char* footer =
     "Transactions start at times decided beforehand, whatever became of those before; times are counted from the\n"
-    "actual and from the intended start. With --users it is a closed loop, where a slow server slows down the questions;\n"
+    "actual and from the intended start. With --users it is a closed loop, where a slow server slows down the "
+    "questions;\n"
     "every output says which it was. Certificates are verified, TLS 1.2 is never offered.\n\n"
     "Examples:\n"
     "  tlstrata load https://host/ --rate 100 --duration 10s --groups X25519MLKEM768\n"

@@ -21,7 +21,8 @@ std::string live_text(const load::Progress& before, const load::Progress& now, N
   }
   text += fmt::format(", {:.0f}/s, {} in flight", rate, now.open);
   if (recent.total() != 0) {
-    text += fmt::format(", p50 {} p99 {}", format_duration(recent.quantile(0.5)), format_duration(recent.quantile(0.99)));
+    text +=
+        fmt::format(", p50 {} p99 {}", format_duration(recent.quantile(0.5)), format_duration(recent.quantile(0.99)));
   }
   return text + fmt::format(", {} failed", now.failed);
 }

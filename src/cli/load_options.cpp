@@ -130,7 +130,8 @@ void add_traffic(CLI::App& load, LoadArguments& arguments) {
   traffic->add_option("--think", arguments.think, "Closed loop: pause of a user between connections")
       ->type_name("TIME")
       ->capture_default_str();
-  traffic->add_option("--duration", arguments.duration, "No starts after it [10s, or up to --count]")->type_name("TIME");
+  traffic->add_option("--duration", arguments.duration, "No starts after it [10s, or up to --count]")
+      ->type_name("TIME");
   traffic->add_option("--count", options.schedule.count, "End after so many transactions")
       ->check(CLI::Range(std::uint64_t{1}, load::most_transactions))
       ->type_name("N");

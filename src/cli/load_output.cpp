@@ -71,7 +71,8 @@ void put_outcomes(std::string& text, const load::Results& results) {
 
 std::string mode_text(const load::Options& options, const load::Plan& plan) {
   if (plan.closed) {
-    return fmt::format("closed loop of {} users who think {}", plan.closed->users, format_duration(plan.closed->think_ns));
+    return fmt::format("closed loop of {} users who think {}", plan.closed->users,
+                       format_duration(plan.closed->think_ns));
   }
   return fmt::format("open loop, {} arrivals at {:g}/s", name_of(options.schedule.arrivals), options.schedule.rate);
 }

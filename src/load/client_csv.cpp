@@ -20,8 +20,10 @@ constexpr std::string_view header =
     "cell,block,client,server,start_ns,request,scheduled_ns,start_delay_ns,tcp_handshake_ns,tls_handshake_ns,"
     "request_send_ns,app_response_ns,total_ns,outcome,group,status,"
     "mode,resumed,early_data,woken_at_ns,hello_at_ns,finished_at_ns,request_at_ns,response_woken_at_ns,last_byte_ns,"
-    "tcp_to_tls_ns,hello_queue_ns,key_generation_ns,key_generation_shares_ns,hello_cpu_ns,hello_preempted_ns,hello_write_ns,"
-    "key_agreement_ns,chain_ns,signature_ns,signing_ns,handshake_cpu_ns,handshake_preempted_ns,handshake_queue_ns,handshake_wait_ns\n";
+    "tcp_to_tls_ns,hello_queue_ns,key_generation_ns,key_generation_shares_ns,hello_cpu_ns,hello_preempted_ns,hello_"
+    "write_ns,"
+    "key_agreement_ns,chain_ns,signature_ns,signing_ns,handshake_cpu_ns,handshake_preempted_ns,handshake_queue_ns,"
+    "handshake_wait_ns\n";
 
 void put(std::string& row, const std::optional<Nanos>& value) {
   row += ',';
@@ -44,8 +46,9 @@ void put_split(std::string& row, const Split& split) {
   put(row, split.hello_queue_ns);
   put_key_generations(row, split);
   for (const std::uint32_t value :
-       {split.hello_cpu_ns, split.hello_preempted_ns, split.hello_write_ns, split.key_agreement_ns, split.chain_ns, split.signature_ns,
-        split.signing_ns, split.handshake_cpu_ns, split.handshake_preempted_ns, split.handshake_queue_ns, split.handshake_wait_ns}) {
+       {split.hello_cpu_ns, split.hello_preempted_ns, split.hello_write_ns, split.key_agreement_ns, split.chain_ns,
+        split.signature_ns, split.signing_ns, split.handshake_cpu_ns, split.handshake_preempted_ns,
+        split.handshake_queue_ns, split.handshake_wait_ns}) {
     put(row, value);
   }
 }

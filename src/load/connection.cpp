@@ -87,7 +87,7 @@ void Connection::proceed(std::span<std::uint8_t> scratch, Nanos woken_ns) {
   woken_ns_ = woken_ns;
   bool going_on = true;
   if (state_ == State::handshaking || state_ == State::sending_early) {
-    meter_.turn_begins(*tls_, woken_ns);
+    meter_.turn_begins(woken_ns);
   }
   while (going_on) {
     switch (state_) {
@@ -133,13 +133,12 @@ bool Connection::connect_done() {
   record().mark(Instant::connected, now);
   meter_.connected(plan_->split, woken_ns_, now);
   enter(State::handshaking, now);
-  auto tls = ossl::ClientConnection::start(*context_, socket_.get(), {record().resume_asked, plan_->split});
+  auto tls = ossl::ClientConnection::start(*context_, socket_.get(), {record().resume_asked, plan_->split, now});
   if (!tls) {
     fail(Outcome::handshake_incomplete, ossl::reason(tls.error().number));
     return false;
   }
   tls_.emplace(std::move(*tls));
-  meter_.made(*tls_);
   record().ticket_offered = tls_->offers_ticket();
   auto begun = exchange_.begin(plan_->protocol, plan_->request);
   if (begun) {

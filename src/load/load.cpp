@@ -333,7 +333,8 @@ void Load::State::collect(Results& results) {
   for (const RecordList& list : results.storage) {
     list.for_each([&](const Record& record) { results.records.push_back(&record); });
   }
-  std::ranges::sort(results.records, {}, [](const Record* record) { return std::pair(record->connection, record->request); });
+  std::ranges::sort(results.records, {},
+                    [](const Record* record) { return std::pair(record->connection, record->request); });
   for (const Record* record : results.records) {
     count(plan, *record, results);
   }

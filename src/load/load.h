@@ -28,19 +28,19 @@ namespace tlstrata::load {
 
 struct Options {
   std::string url;
-  std::string groups;      // --groups; empty: X25519MLKEM768:X25519 where the library has both
-  std::string key_shares;  // --key-shares; empty: the first group of each offer
-  ScheduleOptions schedule;   // of connections
-  std::uint32_t users = 0;    // of a closed loop, whose length and count are the schedule's; 0: an open loop
+  std::string groups;        // --groups; empty: X25519MLKEM768:X25519 where the library has both
+  std::string key_shares;    // --key-shares; empty: the first group of each offer
+  ScheduleOptions schedule;  // of connections
+  std::uint32_t users = 0;   // of a closed loop, whose length and count are the schedule's; 0: an open loop
   Nanos think_ns = 0;
   RequestOptions request;
   Protocol protocol = Protocol::http1;
-  std::uint32_t requests = 1;   // per connection
-  double resume = 0;            // ratio
+  std::uint32_t requests = 1;  // per connection
+  double resume = 0;           // ratio
   bool early_data = false;
-  bool split = true;            // measure where the handshake's time goes
-  std::string server_name;      // --sni; empty: the URL's host
-  std::string ciphers;          // empty: the library's
+  bool split = true;             // measure where the handshake's time goes
+  std::string server_name;       // --sni; empty: the URL's host
+  std::string ciphers;           // empty: the library's
   std::string certificate_file;  // empty: none
   std::string key_file;
   std::string local_addresses;  // local_addresses.h; empty: the kernel chooses
@@ -76,12 +76,12 @@ struct Results {
   bool cancelled = false;
   std::uint64_t warm_up = 0;
   FailureCounts warm_up_failures;
-  Nanos epoch_ns = 0;     // what turns an instant of CLOCK_MONOTONIC into one of CLOCK_REALTIME, at the run's start
-  Nanos elapsed_ns = 0;   // from the first intended start to the last end
-  io::CpuTime cpu;        // of the threads that make the load, spinning included
+  Nanos epoch_ns = 0;       // what turns an instant of CLOCK_MONOTONIC into one of CLOCK_REALTIME, at the run's start
+  Nanos elapsed_ns = 0;     // from the first intended start to the last end
+  io::CpuTime cpu;          // of the threads that make the load, spinning included
   Nanos split_cost_ns = 0;  // of one reading of the clock that measures the split
-  Nanos spun_ns = 0;      // of cpu, spent waiting for the next start without sleeping
-  int key_log_error = 0;  // errno of the first line that could not be written; 0: none
+  Nanos spun_ns = 0;        // of cpu, spent waiting for the next start without sleeping
+  int key_log_error = 0;    // errno of the first line that could not be written; 0: none
 };
 
 class Load {

@@ -21,8 +21,8 @@ bool would_block() {
 }
 
 std::string respond(std::string_view status, std::string_view type, std::string_view body, bool has_body) {
-  return fmt::format("HTTP/1.1 {}\r\nContent-Type: {}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{}", status, type,
-                     body.size(), has_body ? body : std::string_view());
+  return fmt::format("HTTP/1.1 {}\r\nContent-Type: {}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{}", status,
+                     type, body.size(), has_body ? body : std::string_view());
 }
 
 std::string respond_to(std::string_view head, const std::function<std::string(MetricsFormat)>& text) {
@@ -57,8 +57,7 @@ Checked<MetricsEndpoint> MetricsEndpoint::create(const std::string& text) {
   auto poller = io::Poller::create();
   io::UniqueFd listener(::socket(address->family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   const int on = 1;
-  if (!poller || !listener ||
-      ::setsockopt(listener.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
+  if (!poller || !listener || ::setsockopt(listener.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
       ::bind(listener.get(), address->get(), address->size()) != 0 ||
       ::listen(listener.get(), static_cast<int>(most_peers)) != 0 ||
       !poller->add(listener.get(), io::Interest::read, listener_token)) {

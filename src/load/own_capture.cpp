@@ -59,8 +59,8 @@ Checked<std::string> interface_to(const io::Address& server) {
       return std::string(one->ifa_name);
     }
   }
-  return std::unexpected(Complaint{"no interface has the address that connections come from", *source,
-                                   "capture with another program"});
+  return std::unexpected(
+      Complaint{"no interface has the address that connections come from", *source, "capture with another program"});
 }
 
 capture::CaptureOrigin origin() {

@@ -43,8 +43,8 @@ struct Plan {
   std::vector<io::Address> local_addresses;  // used in turn; empty: the kernel chooses
   std::vector<Configuration> configurations;
   bool verify = true;
-  std::string ca_file;      // empty: the system's roots
-  int key_log_fd = -1;                    // -1: no key log
+  std::string ca_file;  // empty: the system's roots
+  int key_log_fd = -1;  // -1: no key log
   Timeouts timeouts;
   Protocol protocol = Protocol::http1;
   Request request;

@@ -64,23 +64,23 @@ inline constexpr std::size_t instant_count = 12;
 
 // Where the time of tcp_to_tls and tls_handshake goes, nanoseconds each.
 struct Split {
-  bool is_measured = false;              // else: all is absent
-  std::uint8_t key_generations = 0;      // entries below that count
+  bool is_measured = false;                          // else: all is absent
+  std::uint8_t key_generations = 0;                  // entries below that count
   std::array<std::uint32_t, 4> key_generation_ns{};  // CPU, of each share in the order sent
   // tcp_to_tls, from Instant::woken to Instant::hello
-  std::uint32_t hello_queue_ns = 0;  // behind other connections of the thread
-  std::uint32_t hello_cpu_ns = 0;    // making the ClientHello, key generation left out
+  std::uint32_t hello_queue_ns = 0;      // behind other connections of the thread
+  std::uint32_t hello_cpu_ns = 0;        // making the ClientHello, key generation left out
   std::uint32_t hello_preempted_ns = 0;  // the thread was not running, in mid-turn
-  std::uint32_t hello_write_ns = 0;  // the system call, which is already tls_handshake
+  std::uint32_t hello_write_ns = 0;      // the system call, which is already tls_handshake
   // tls_handshake, from Instant::hello to Instant::finished
-  std::uint32_t key_agreement_ns = 0;    // CPU of decapsulation and (EC)DH
-  std::uint32_t chain_ns = 0;            // CPU of verifying the server's certificate up to its authority
-  std::uint32_t signature_ns = 0;        // CPU of verifying its signature
-  std::uint32_t signing_ns = 0;          // CPU of signing with the client's own key
-  std::uint32_t handshake_cpu_ns = 0;    // CPU of the rest, system calls included
+  std::uint32_t key_agreement_ns = 0;        // CPU of decapsulation and (EC)DH
+  std::uint32_t chain_ns = 0;                // CPU of verifying the server's certificate up to its authority
+  std::uint32_t signature_ns = 0;            // CPU of verifying its signature
+  std::uint32_t signing_ns = 0;              // CPU of signing with the client's own key
+  std::uint32_t handshake_cpu_ns = 0;        // CPU of the rest, system calls included
   std::uint32_t handshake_preempted_ns = 0;  // the thread was not running, in mid-turn
-  std::uint32_t handshake_queue_ns = 0;  // behind other connections of the thread
-  std::uint32_t handshake_wait_ns = 0;   // network and server, and being woken
+  std::uint32_t handshake_queue_ns = 0;      // behind other connections of the thread
+  std::uint32_t handshake_wait_ns = 0;       // network and server, and being woken
 };
 
 // 0 for what is negative; what lasts longer than 4.29 s is that long.
@@ -91,19 +91,19 @@ struct Split {
 
 struct Record {
   std::array<Nanos, instant_count> at{};
-  Nanos start_ns = 0;                // CLOCK_REALTIME just before connect(); 0: never started; the same for a connection's rows
-  io::Address client;                // AF_UNSPEC: never started
-  Nanos clock_offset_ns = 0;         // CLOCK_REALTIME less CLOCK_MONOTONIC then
-  std::uint32_t connection = 0;      // its number in the run, from 0
-  std::uint32_t request = 1;         // of the connection, from 1
-  std::uint32_t configuration = 0;   // index
-  std::uint16_t group = 0;           // selected; 0: none
-  std::uint16_t status = 0;          // of the response; 0: none
+  Nanos start_ns = 0;  // CLOCK_REALTIME just before connect(); 0: never started; the same for a connection's rows
+  io::Address client;  // AF_UNSPEC: never started
+  Nanos clock_offset_ns = 0;        // CLOCK_REALTIME less CLOCK_MONOTONIC then
+  std::uint32_t connection = 0;     // its number in the run, from 0
+  std::uint32_t request = 1;        // of the connection, from 1
+  std::uint32_t configuration = 0;  // index
+  std::uint16_t group = 0;          // selected; 0: none
+  std::uint16_t status = 0;         // of the response; 0: none
   Outcome outcome = Outcome::not_started;
-  bool resume_asked = false;      // this connection is one of --resume's
-  bool ticket_offered = false;    // there was a ticket for it
-  bool resumed = false;           // and the server took it
-  bool early_data = false;        // the request went as early data, and was taken
+  bool resume_asked = false;    // this connection is one of --resume's
+  bool ticket_offered = false;  // there was a ticket for it
+  bool resumed = false;         // and the server took it
+  bool early_data = false;      // the request went as early data, and was taken
   Split split;
 
   [[nodiscard]] Nanos instant(Instant which) const { return at[static_cast<std::size_t>(which)]; }

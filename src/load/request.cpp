@@ -32,7 +32,8 @@ bool is_token(std::string_view text) {
 }
 
 bool is_field_value(std::string_view text) {
-  return std::ranges::all_of(text, [](char c) { return c == '\t' || (static_cast<unsigned char>(c) >= 0x20 && c != 0x7F); });
+  return std::ranges::all_of(text,
+                             [](char c) { return c == '\t' || (static_cast<unsigned char>(c) >= 0x20 && c != 0x7F); });
 }
 
 std::string_view trimmed(std::string_view text) {

@@ -43,8 +43,8 @@ Start Starts::take() {
     return start;
   }
   start.scheduled_ns = begin_ns_ + plan_->starts[index];
-  start.requests =
-      static_cast<std::uint32_t>(std::min<std::uint64_t>(plan_->requests, plan_->transactions - index * plan_->requests));
+  start.requests = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(plan_->requests, plan_->transactions - index * plan_->requests));
   return start;
 }
 

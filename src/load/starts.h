@@ -42,7 +42,7 @@ class Starts {
   Nanos begin_ns_ = 0;
   std::uint64_t taken_ = 0;  // by this share
   // Closed loop:
-  std::uint64_t left_ = 0;  // transactions
+  std::uint64_t left_ = 0;                                                // transactions
   std::priority_queue<Nanos, std::vector<Nanos>, std::greater<>> users_;  // when each is ready
 };
 

@@ -63,7 +63,8 @@ struct SplitPart {
 };
 
 constexpr std::array split_parts{
-    SplitPart{"hello_queue", "tcp_to_tls: behind other connections", [](const Split& s) { return std::uint64_t{s.hello_queue_ns}; }},
+    SplitPart{"hello_queue", "tcp_to_tls: behind other connections",
+              [](const Split& s) { return std::uint64_t{s.hello_queue_ns}; }},
     SplitPart{"key_generation", "tcp_to_tls: CPU, the key shares",
               [](const Split& s) {
                 std::uint64_t sum = 0;
@@ -72,16 +73,24 @@ constexpr std::array split_parts{
                 }
                 return sum;
               }},
-    SplitPart{"hello_cpu", "tcp_to_tls: CPU, the rest of the ClientHello", [](const Split& s) { return std::uint64_t{s.hello_cpu_ns}; }},
-    SplitPart{"hello_preempted", "tcp_to_tls: not running, in mid-turn", [](const Split& s) { return std::uint64_t{s.hello_preempted_ns}; }},
-    SplitPart{"hello_write", "the ClientHello's system call", [](const Split& s) { return std::uint64_t{s.hello_write_ns}; }},
-    SplitPart{"key_agreement", "tls_handshake: CPU, decapsulation and (EC)DH", [](const Split& s) { return std::uint64_t{s.key_agreement_ns}; }},
+    SplitPart{"hello_cpu", "tcp_to_tls: CPU, the rest of the ClientHello",
+              [](const Split& s) { return std::uint64_t{s.hello_cpu_ns}; }},
+    SplitPart{"hello_preempted", "tcp_to_tls: not running, in mid-turn",
+              [](const Split& s) { return std::uint64_t{s.hello_preempted_ns}; }},
+    SplitPart{"hello_write", "the ClientHello's system call",
+              [](const Split& s) { return std::uint64_t{s.hello_write_ns}; }},
+    SplitPart{"key_agreement", "tls_handshake: CPU, decapsulation and (EC)DH",
+              [](const Split& s) { return std::uint64_t{s.key_agreement_ns}; }},
     SplitPart{"certificate", "tls_handshake: CPU, chain and signature",
               [](const Split& s) { return std::uint64_t{s.chain_ns} + s.signature_ns; }},
-    SplitPart{"handshake_cpu", "tls_handshake: CPU, the rest", [](const Split& s) { return std::uint64_t{s.handshake_cpu_ns} + s.signing_ns; }},
-    SplitPart{"handshake_preempted", "tls_handshake: not running, in mid-turn", [](const Split& s) { return std::uint64_t{s.handshake_preempted_ns}; }},
-    SplitPart{"handshake_queue", "tls_handshake: behind other connections", [](const Split& s) { return std::uint64_t{s.handshake_queue_ns}; }},
-    SplitPart{"handshake_wait", "tls_handshake: network, server, waking", [](const Split& s) { return std::uint64_t{s.handshake_wait_ns}; }},
+    SplitPart{"handshake_cpu", "tls_handshake: CPU, the rest",
+              [](const Split& s) { return std::uint64_t{s.handshake_cpu_ns} + s.signing_ns; }},
+    SplitPart{"handshake_preempted", "tls_handshake: not running, in mid-turn",
+              [](const Split& s) { return std::uint64_t{s.handshake_preempted_ns}; }},
+    SplitPart{"handshake_queue", "tls_handshake: behind other connections",
+              [](const Split& s) { return std::uint64_t{s.handshake_queue_ns}; }},
+    SplitPart{"handshake_wait", "tls_handshake: network, server, waking",
+              [](const Split& s) { return std::uint64_t{s.handshake_wait_ns}; }},
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "io/clock.h"
+#include "ossl/cpu_stopwatch.h"
 
 namespace tlstrata::load {
 namespace {
@@ -73,8 +74,7 @@ Checked<std::unique_ptr<Worker>> Worker::create(const Plan& plan, unsigned share
     return std::unexpected(complain(added.error(), "load", "raise the limit on open files (ulimit -n)"));
   }
   if (plan.verify) {
-    auto trust =
-        plan.ca_file.empty() ? ossl::TrustStore::system_roots() : ossl::TrustStore::from_file(plan.ca_file);
+    auto trust = plan.ca_file.empty() ? ossl::TrustStore::system_roots() : ossl::TrustStore::from_file(plan.ca_file);
     if (!trust) {
       return std::unexpected(trust.error());
     }
@@ -289,8 +289,7 @@ void Worker::count(const Record& record) {
   bump(outcome_counts_[static_cast<std::size_t>(record.outcome)]);
   bump(failed_count_, record.succeeded() ? 0 : 1);
   bump(resumed_count_, record.resumed && record.request == 1 ? 1 : 0);
-  const auto duration =
-      record.between(record.request == 1 ? Instant::started : Instant::request, Instant::last_byte);
+  const auto duration = record.between(record.request == 1 ? Instant::started : Instant::request, Instant::last_byte);
   if (record.outcome == Outcome::complete && duration) {
     durations_.add(*duration);
   }
@@ -314,6 +313,9 @@ void Worker::wait() {
   const bool spins = next_start <= next_timer && !plan_.closed;
   const auto ready = poller_.wait(std::min(next_timer, next_start), spins ? spin_ns : 0);
   const Nanos woken_ns = ready.empty() ? 0 : io::monotonic_ns();
+  if (plan_.split && !ready.empty()) {
+    ossl::CpuStopwatch::sync();
+  }
   for (const io::Ready& event : ready) {
     if (event.token == waker_token) {
       waker_.clear();

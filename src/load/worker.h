@@ -89,7 +89,7 @@ class Worker {
 
   const Plan& plan_;
   unsigned share_;
-  std::optional<ossl::TrustStore> trust_;  // a store of its own: the library locks it when it verifies
+  std::optional<ossl::TrustStore> trust_;      // a store of its own: the library locks it when it verifies
   std::vector<ossl::ClientContext> contexts_;  // by configuration; before the connections that use them
   io::Poller poller_;
   io::Waker waker_;
@@ -101,9 +101,9 @@ class Worker {
   std::vector<std::uint8_t> scratch_;
 
   Starts starts_;
-  RecordList records_;           // of all transactions of this share; in an open loop those to come included
-  std::span<Record> to_come_;    // open loop: of them, those of connections that have not started
-  std::uint64_t ordinal_ = 0;    // of the next connection of this share
+  RecordList records_;         // of all transactions of this share; in an open loop those to come included
+  std::span<Record> to_come_;  // open loop: of them, those of connections that have not started
+  std::uint64_t ordinal_ = 0;  // of the next connection of this share
   Nanos spun_before_ns_ = 0;
   FailureCounts failures_;
   FailureCounts warm_up_failures_;

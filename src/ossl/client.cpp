@@ -23,7 +23,7 @@ using Context = Handle<SSL_CTX, SSL_CTX_free>;
 using Session = Handle<SSL_SESSION, SSL_SESSION_free>;
 
 // A server gives one or two per connection, and a run with a ratio below one uses fewer than it gets.
-constexpr std::size_t most_tickets = 1024;
+constexpr std::size_t most_tickets = 64;
 
 std::string system_text(int error) {
   return std::generic_category().message(error);
@@ -195,7 +195,8 @@ Result<ClientConnection> ClientConnection::start(const ClientContext& context, i
   connection.io_ = std::make_unique<SocketIo>();
   connection.io_->socket = socket;
   connection.costs_ = std::make_unique<PrimitiveCosts>();
-  connection.io_->costs = how.measure ? connection.costs_.get() : nullptr;
+  connection.io_->measures = how.measure;
+  connection.io_->making.start(how.began_ns);
   connection.measures_ = how.measure;
   connection.ssl_.reset(SSL_new(state.context.get()));
   SSL* const ssl = connection.ssl_.get();

@@ -35,8 +35,8 @@ struct ClientSettings {
   const TrustStore* trust = nullptr;      // null: any certificate will do
   std::string host;                       // name or IP address that the certificate must be for; a name is sent as SNI
   bool host_is_address = false;
-  std::string alpn;     // one protocol; empty: the extension is not sent
-  int key_log_fd = -1;  // secrets are appended here, a line a write; -1: nowhere
+  std::string alpn;              // one protocol; empty: the extension is not sent
+  int key_log_fd = -1;           // secrets are appended here, a line a write; -1: nowhere
   std::string ciphers;           // IANA names joined with `:`, in order of preference; empty: the library's
   std::string certificate_file;  // the client's own, PEM with its chain; empty: none
   std::string key_file;          // of it
@@ -89,8 +89,9 @@ struct Failure {
 
 // How one connection is to begin.
 struct ClientStart {
-  bool resume = false;           // with a ticket of the context's, where it has one
-  bool measure = false;          // what the handshake's parts cost, see costs()
+  bool resume = false;   // with a ticket of the context's, where it has one
+  bool measure = false;  // what the handshake's parts cost, see costs(); CpuStopwatch::sync() was called
+  Nanos began_ns = 0;    // when the work that the ClientHello takes began
 };
 
 class ClientConnection {
@@ -116,11 +117,9 @@ class ClientConnection {
   [[nodiscard]] std::string_view alpn() const;  // selected by the server; empty: none
   [[nodiscard]] bool offers_ticket() const { return offers_ticket_; }
   [[nodiscard]] bool may_send_early(std::size_t size) const;  // the ticket allows so much
-  [[nodiscard]] bool is_resumed() const;           // after the handshake: the server took the ticket
-  [[nodiscard]] bool early_data_taken() const;     // after the handshake
+  [[nodiscard]] bool is_resumed() const;                      // after the handshake: the server took the ticket
+  [[nodiscard]] bool early_data_taken() const;                // after the handshake
   [[nodiscard]] const SocketIo& io() const { return *io_; }
-  // Before a turn of the handshake that is measured.
-  void anchor_clocks(Nanos wall_ns, Nanos cpu_ns) { costs_->anchor(wall_ns, cpu_ns); }
   // So far; zeros unless ClientStart::measure.
   [[nodiscard]] const PrimitiveCosts& costs() const { return *costs_; }
   [[nodiscard]] const Failure& failure() const { return failure_; }

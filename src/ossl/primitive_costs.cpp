@@ -5,35 +5,21 @@
 #include <openssl/x509_vfy.h>
 
 #include <algorithm>
+#include <array>
 #include <ctime>
 #include <functional>
-#include <limits>
+
+#include "ossl/cpu_stopwatch.h"
 
 namespace tlstrata::ossl {
 namespace {
 
 thread_local PrimitiveCosts* current = nullptr;
 
-constexpr Nanos none_yet = std::numeric_limits<Nanos>::max();
-// More than twice the shortest seen, and this much: then somebody else may have had the processor meanwhile.
-constexpr Nanos suspicious_ns = 20 * nanos_per_microsecond;
-
-Nanos read_clock(clockid_t clock) {
+Nanos monotonic_ns() {
   timespec now{};
-  (void)::clock_gettime(clock, &now);
+  (void)::clock_gettime(CLOCK_MONOTONIC, &now);
   return now.tv_sec * nanos_per_second + now.tv_nsec;
-}
-Nanos thread_cpu_ns() {
-  return read_clock(CLOCK_THREAD_CPUTIME_ID);
-}
-
-// How long the thread was not running since the anchor or the last time that this was asked.
-Nanos newly_stolen_ns(PrimitiveCosts& costs) {
-  const Nanos cpu = thread_cpu_ns() - costs.anchor_cpu_ns;
-  const Nanos wall = read_clock(CLOCK_MONOTONIC) - costs.anchor_wall_ns;
-  const Nanos stolen = std::max<Nanos>(0, wall - cpu - costs.known_stolen_ns);
-  costs.known_stolen_ns += stolen;
-  return stolen;
 }
 
 // The library's own definition behind ours.
@@ -47,6 +33,11 @@ Nanos& key_generation(PrimitiveCosts& costs) {
   return costs.key_generation_ns[at];
 }
 
+// Which of the shares is made next.
+std::size_t current_share() {
+  return current == nullptr ? 0 : std::min(current->key_generations, PrimitiveCosts::most_key_generations - 1);
+}
+
 // Calls `function`, and adds what it cost where `part` of the costs says; `shortest` is the least so far on this thread.
 template <typename Part, typename Function, typename... Arguments>
 int measured(Nanos& shortest, Part part, Function* function, Arguments... arguments) {
@@ -54,14 +45,10 @@ int measured(Nanos& shortest, Part part, Function* function, Arguments... argume
   if (costs == nullptr) {
     return function(arguments...);
   }
-  const Nanos before = read_clock(CLOCK_MONOTONIC);
+  CpuStopwatch watch;
+  watch.start(monotonic_ns());
   const int result = function(arguments...);
-  Nanos spent = read_clock(CLOCK_MONOTONIC) - before;
-  if (costs->anchor_wall_ns != 0 && shortest != none_yet && spent > 2 * shortest + suspicious_ns) {
-    spent = std::max(shortest, spent - newly_stolen_ns(*costs));
-  } else {
-    shortest = std::min(shortest, spent);
-  }
+  const Nanos spent = watch.stop(monotonic_ns(), shortest);
   std::invoke(part, *costs) += spent;
   return result;
 }
@@ -85,16 +72,17 @@ bool primitives_can_be_measured() {
 
 Nanos clock_cost_ns() {
   constexpr int readings = 1000;
-  const Nanos before = thread_cpu_ns();
+  const Nanos before = monotonic_ns();
   for (int i = 0; i < readings; ++i) {
-    (void)thread_cpu_ns();
+    CpuStopwatch::sync();
   }
-  return (thread_cpu_ns() - before) / readings;
+  return (monotonic_ns() - before) / readings;
 }
 
 }  // namespace tlstrata::ossl
 
 // The calls of libssl that are bracketed. Each looks its successor up once.
+using tlstrata::ossl::current_share;
 using tlstrata::ossl::key_generation;
 using tlstrata::ossl::measured;
 using tlstrata::ossl::next_definition;
@@ -103,29 +91,31 @@ using tlstrata::ossl::PrimitiveCosts;
 extern "C" {
 
 int EVP_PKEY_keygen(EVP_PKEY_CTX* context, EVP_PKEY** key) {
-  static thread_local tlstrata::Nanos shortest = tlstrata::ossl::none_yet;
+  // One for each share: they are of different groups.
+  static thread_local std::array<tlstrata::Nanos, PrimitiveCosts::most_key_generations> shortest{};
   static auto* const next = next_definition<int(EVP_PKEY_CTX*, EVP_PKEY**)>("EVP_PKEY_keygen");
-  return measured(shortest, key_generation, next, context, key);
+  const std::size_t share = current_share();
+  return measured(shortest.at(share), key_generation, next, context, key);
 }
 
 int EVP_PKEY_decapsulate(EVP_PKEY_CTX* context, unsigned char* secret, size_t* secret_size,
                          const unsigned char* wrapped, size_t wrapped_size) {
-  static thread_local tlstrata::Nanos shortest = tlstrata::ossl::none_yet;
-  static auto* const next =
-      next_definition<int(EVP_PKEY_CTX*, unsigned char*, size_t*, const unsigned char*, size_t)>(
-          "EVP_PKEY_decapsulate");
-  return measured(shortest, &PrimitiveCosts::key_agreement_ns, next, context, secret, secret_size, wrapped, wrapped_size);
+  static thread_local tlstrata::Nanos shortest = 0;
+  static auto* const next = next_definition<int(EVP_PKEY_CTX*, unsigned char*, size_t*, const unsigned char*, size_t)>(
+      "EVP_PKEY_decapsulate");
+  return measured(shortest, &PrimitiveCosts::key_agreement_ns, next, context, secret, secret_size, wrapped,
+                  wrapped_size);
 }
 
 int EVP_PKEY_derive(EVP_PKEY_CTX* context, unsigned char* secret, size_t* secret_size) {
-  static thread_local tlstrata::Nanos shortest = tlstrata::ossl::none_yet;
+  static thread_local tlstrata::Nanos shortest = 0;
   static auto* const next = next_definition<int(EVP_PKEY_CTX*, unsigned char*, size_t*)>("EVP_PKEY_derive");
   return measured(shortest, &PrimitiveCosts::key_agreement_ns, next, context, secret, secret_size);
 }
 
 int EVP_DigestVerify(EVP_MD_CTX* context, const unsigned char* signature, size_t signature_size,
                      const unsigned char* text, size_t text_size) {
-  static thread_local tlstrata::Nanos shortest = tlstrata::ossl::none_yet;
+  static thread_local tlstrata::Nanos shortest = 0;
   static auto* const next =
       next_definition<int(EVP_MD_CTX*, const unsigned char*, size_t, const unsigned char*, size_t)>("EVP_DigestVerify");
   return measured(shortest, &PrimitiveCosts::signature_ns, next, context, signature, signature_size, text, text_size);
@@ -133,14 +123,14 @@ int EVP_DigestVerify(EVP_MD_CTX* context, const unsigned char* signature, size_t
 
 int EVP_DigestSign(EVP_MD_CTX* context, unsigned char* signature, size_t* signature_size, const unsigned char* text,
                    size_t text_size) {
-  static thread_local tlstrata::Nanos shortest = tlstrata::ossl::none_yet;
+  static thread_local tlstrata::Nanos shortest = 0;
   static auto* const next =
       next_definition<int(EVP_MD_CTX*, unsigned char*, size_t*, const unsigned char*, size_t)>("EVP_DigestSign");
   return measured(shortest, &PrimitiveCosts::signing_ns, next, context, signature, signature_size, text, text_size);
 }
 
 int X509_verify_cert(X509_STORE_CTX* context) {
-  static thread_local tlstrata::Nanos shortest = tlstrata::ossl::none_yet;
+  static thread_local tlstrata::Nanos shortest = 0;
   static auto* const next = next_definition<int(X509_STORE_CTX*)>("X509_verify_cert");
   return measured(shortest, &PrimitiveCosts::chain_ns, next, context);
 }

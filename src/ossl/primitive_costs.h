@@ -2,10 +2,7 @@
 //
 // In/Out:    while a PrimitiveMeter lives, the CPU time of the calls that libssl makes to libcrypto on this thread is
 //            added to its PrimitiveCosts. Without one a call costs one look at a thread-local pointer more.
-// Units:     nanoseconds of CPU. Reading CLOCK_THREAD_CPUTIME_ID is a system call (0.5 to 0.9 us measured, some 25 times
-//            CLOCK_MONOTONIC), and two of them around each primitive cost 4.5 % of a handshake. So a primitive is timed
-//            by CLOCK_MONOTONIC, and where it took suspiciously long the thread's CPU clock is asked how much of the time
-//            since anchor() the thread was not running; that is taken off.
+// Units:     nanoseconds of CPU, by cpu_stopwatch.h.
 // Ownership: the costs are the caller's. Meters nest; the inner one counts.
 // Threads:   each thread has its own.
 // Source:    libssl calls libcrypto across the shared-library boundary, and this program defines those symbols itself
@@ -25,22 +22,13 @@ namespace tlstrata::ossl {
 struct PrimitiveCosts {
   static constexpr std::size_t most_key_generations = 4;
 
-  std::array<Nanos, most_key_generations> key_generation_ns{};  // of each share, in the order sent; further ones into the last
+  std::array<Nanos, most_key_generations>
+      key_generation_ns{};  // of each share, in the order sent; further ones into the last
   std::size_t key_generations = 0;
   Nanos key_agreement_ns = 0;  // decapsulation, (EC)DH
   Nanos chain_ns = 0;          // the certificates up to a trusted one
   Nanos signature_ns = 0;      // the server's over the handshake
   Nanos signing_ns = 0;        // with the client's own certificate
-
-  // Both clocks, read together before the primitives that follow; CLOCK_MONOTONIC and CLOCK_THREAD_CPUTIME_ID.
-  void anchor(Nanos wall_ns, Nanos cpu_ns) {
-    anchor_wall_ns = wall_ns;
-    anchor_cpu_ns = cpu_ns;
-    known_stolen_ns = 0;
-  }
-  Nanos anchor_wall_ns = 0;
-  Nanos anchor_cpu_ns = 0;
-  Nanos known_stolen_ns = 0;  // since the anchor, and already taken off a primitive
 
   [[nodiscard]] Nanos all_key_generations_ns() const {
     Nanos sum = 0;
@@ -68,7 +56,7 @@ class PrimitiveMeter {
 // False: libssl does not call this program's definitions (it is linked statically, say), and costs stay 0.
 bool primitives_can_be_measured();
 
-// Of one reading of the thread's CPU clock, by trying.
+// Of one CpuStopwatch::sync(), by trying: what measuring costs where something is suspicious.
 Nanos clock_cost_ns();
 
 }  // namespace tlstrata::ossl

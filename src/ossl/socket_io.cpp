@@ -14,9 +14,9 @@
 namespace tlstrata::ossl {
 namespace {
 
-Nanos read_clock(clockid_t clock) {
+Nanos monotonic_ns() {
   timespec now{};
-  (void)::clock_gettime(clock, &now);
+  (void)::clock_gettime(CLOCK_MONOTONIC, &now);
   return now.tv_sec * nanos_per_second + now.tv_nsec;
 }
 
@@ -32,18 +32,20 @@ int write_bytes(BIO* bio, const char* bytes, std::size_t size, std::size_t* writ
   SocketIo& io = io_of(bio);
   BIO_clear_retry_flags(bio);
   const bool is_hello = io.hello_began_ns == 0;
-  if (is_hello && io.costs != nullptr) {
-    io.hello_cpu_ns = read_clock(CLOCK_THREAD_CPUTIME_ID);
+  io.write_began_ns = monotonic_ns();
+  if (is_hello && io.measures) {
+    static thread_local Nanos shortest = 0;
+    io.making_cpu_ns = io.making.stop(io.write_began_ns, shortest);
+    io.since_hello.start(io.write_began_ns);
   }
-  io.write_began_ns = read_clock(CLOCK_MONOTONIC);
   const ssize_t sent = ::send(io.socket, bytes, size, MSG_NOSIGNAL);
   const int error = errno;
   if (is_hello) {
     io.hello_began_ns = io.write_began_ns;
-    io.hello_ended_ns = read_clock(CLOCK_MONOTONIC);
-    if (io.costs != nullptr) {
+    io.hello_ended_ns = monotonic_ns();
+    if (io.measures && io.hello_ended_ns - io.hello_began_ns > 2 * suspicious_ns) {
       // Over the loopback the server often runs inside this call.
-      io.costs->anchor(io.hello_ended_ns, read_clock(CLOCK_THREAD_CPUTIME_ID));
+      CpuStopwatch::sync();
     }
   }
   if (sent < 0) {
@@ -73,7 +75,8 @@ int read_bytes(BIO* bio, char* bytes, std::size_t size, std::size_t* got) {
   BIO_clear_retry_flags(bio);
   if (io.begin == io.end) {
     const bool is_large = size >= SocketIo::buffer_size;
-    const ssize_t received = is_large ? receive(bio, io, bytes, size) : receive(bio, io, io.buffer.data(), io.buffer.size());
+    const ssize_t received =
+        is_large ? receive(bio, io, bytes, size) : receive(bio, io, io.buffer.data(), io.buffer.size());
     if (received <= 0) {
       return 0;
     }
@@ -103,8 +106,7 @@ long control(BIO* bio, int command, long /*number*/, void* /*pointer*/) {
 }
 
 Handle<BIO_METHOD, BIO_meth_free> make_method() {
-  Handle<BIO_METHOD, BIO_meth_free> method(
-      BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "timed socket"));
+  Handle<BIO_METHOD, BIO_meth_free> method(BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "timed socket"));
   if (!method || BIO_meth_set_write_ex(method.get(), write_bytes) != 1 ||
       BIO_meth_set_read_ex(method.get(), read_bytes) != 1 || BIO_meth_set_ctrl(method.get(), control) != 1) {
     return nullptr;

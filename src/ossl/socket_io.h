@@ -12,7 +12,7 @@
 #include <cstdint>
 
 #include "base/nanos.h"
-#include "ossl/primitive_costs.h"
+#include "ossl/cpu_stopwatch.h"
 
 struct bio_st;
 
@@ -32,8 +32,11 @@ struct SocketIo {
   // The first one: the ClientHello's.
   Nanos hello_began_ns = 0;
   Nanos hello_ended_ns = 0;
-  Nanos hello_cpu_ns = 0;  // CLOCK_THREAD_CPUTIME_ID as it began; 0: not asked for
-  PrimitiveCosts* costs = nullptr;  // whose clocks are anchored anew behind the ClientHello; null: CPU is not measured
+  // Where CPU is measured: of making the ClientHello, and from its system call on.
+  bool measures = false;
+  CpuStopwatch making;  // runs since the connection's work began
+  Nanos making_cpu_ns = 0;
+  CpuStopwatch since_hello;
 };
 
 // Null: no memory.

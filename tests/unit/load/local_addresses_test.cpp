@@ -31,8 +31,8 @@ TEST(LocalAddresses, ListsRangesAndNetworks) {
 }
 
 TEST(LocalAddresses, WhatIsWrongIsSaid) {
-  for (const char* text : {"", "x", "10.0.0.1,", "10.0.0.2-10.0.0.1", "10.0.0.1-", "10.0.0.0/33", "10.0.0.0/", "10.0.0.0/8",
-                           "10.0.0.0/0", "10.0.0.1-2001:db8::1", "10.0.0.0/2x", "::1", "::1/127"}) {
+  for (const char* text : {"", "x", "10.0.0.1,", "10.0.0.2-10.0.0.1", "10.0.0.1-", "10.0.0.0/33", "10.0.0.0/",
+                           "10.0.0.0/8", "10.0.0.0/0", "10.0.0.1-2001:db8::1", "10.0.0.0/2x", "::1", "::1/127"}) {
     const auto addresses = parse_local_addresses(text, AF_INET);
     ASSERT_FALSE(addresses) << text;
     EXPECT_EQ(addresses.error().exit_code, ExitCode::usage);

@@ -41,8 +41,8 @@ TEST(Request, BodyAndHeaders) {
 
 TEST(Request, WhatWouldBreakItIsRefused) {
   const Url url = *parse_url("https://a/");
-  for (const char* header : {"", "x", ": x", "a b: c", "a: b\r\nc: d", "a: \x01", "Content-Length: 1", "connection: close",
-                             "Transfer-Encoding: chunked"}) {
+  for (const char* header : {"", "x", ": x", "a b: c", "a: b\r\nc: d", "a: \x01", "Content-Length: 1",
+                             "connection: close", "Transfer-Encoding: chunked"}) {
     const auto request = make_request(url, {"", {header}, "", false});
     ASSERT_FALSE(request) << header;
     EXPECT_EQ(request.error().exit_code, ExitCode::usage);

@@ -19,7 +19,7 @@ PrimitiveCosts hello_with(const std::vector<std::uint16_t>& groups, bool measure
   const auto context = ClientContext::create(settings);
   std::array<int, 2> pair{};
   EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair.data()), 0);
-  auto connection = ClientConnection::start(*context, pair[0], {false, measure});
+  auto connection = ClientConnection::start(*context, pair[0], {false, measure, 0});
   EXPECT_EQ(connection->handshake(), Step::want_read);
   EXPECT_NE(connection->io().hello_began_ns, 0);
   EXPECT_GE(connection->io().hello_ended_ns, connection->io().hello_began_ns);
