@@ -120,6 +120,8 @@ class BedTest(unittest.TestCase):
             back = collections.Counter((row["group"], row["outcome"], row["boundary"]) for row in read_csv(table))
             expected = {} if cell["direct"] else {(upstream, "complete", "decrypted"): 15}
             self.assertEqual(back, expected, block)
+        # Nothing waits for a delayed ACK, 40 ms, on either leg.
+        self.assertLess(sum(int(row["app_response_ns"]) > 35_000_000 for row in rows), len(rows) / 20)
         self.check_sides(folder, rows)
 
     def check_sides(self, folder, rows):

@@ -107,8 +107,8 @@ TEST_F(ManifestTest, SpecOfEveryBuiltInOneIsWrittenOut) {
   const Checked<Spec> spec = parse_spec(load_spec_text("quick")->text, "quick");
   ASSERT_TRUE(spec);
   const auto json = to_json(*spec);
-  EXPECT_EQ(json.at("rate"), 100);
-  EXPECT_EQ(json.at("response_bytes"), nlohmann::json({4096, 40960}));
+  EXPECT_EQ(json.at("rate"), nlohmann::json({100.0}));
+  EXPECT_EQ(json.at("responses"), nlohmann::json({"4KiB", "40KiB"}));
   EXPECT_EQ(json.at("groups").at(2).at("offer"), "MLKEM1024");
   EXPECT_EQ(json.at("timeouts").at("response_ns"), 10'000'000'000);
 }
