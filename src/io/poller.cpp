@@ -61,7 +61,15 @@ int Poller::sleep(Nanos duration_ns) {
   timespec timeout{};
   timeout.tv_sec = duration_ns / nanos_per_second;
   timeout.tv_nsec = duration_ns % nanos_per_second;
-  return ::epoll_pwait2(epoll_.get(), events_.data(), static_cast<int>(events_.size()), &timeout, nullptr);
+  const int size = static_cast<int>(events_.size());
+  const int count = ::epoll_pwait2(epoll_.get(), events_.data(), size, &timeout, nullptr);
+  if (count < 0 && errno == ENOSYS) {
+    // Before Linux 5.11, and under valgrind: whole milliseconds, the last of them without sleeping.
+    constexpr Nanos longest_ms = std::numeric_limits<int>::max();
+    const auto whole_ms = static_cast<int>(std::min(duration_ns / nanos_per_millisecond, longest_ms));
+    return ::epoll_wait(epoll_.get(), events_.data(), size, whole_ms);
+  }
+  return count;
 }
 
 int Poller::spin(Nanos deadline_ns) {
