@@ -217,6 +217,7 @@ report::Json sweeps_json(const lab::RunResult& result) {
                       {"client_cores", row.client_cores},
                       {"proxy_cores", row.proxy_cores},
                       {"origin_cores", row.origin_cores},
+                      {"machine_cores", row.machine_cores},
                       {"kept_up", row.kept_up}});
     }
     sweeps.push_back({{"series", sweep.series},

@@ -1,11 +1,14 @@
 #include "lab/block.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <fstream>
+#include <optional>
 #include <span>
 #include <thread>
 #include <utility>
@@ -32,6 +35,28 @@ struct Totals {
 
 constexpr std::size_t index(Host host) {
   return static_cast<std::size_t>(host);
+}
+
+// CPU time that all cores together spent idle, from the first line of /proc/stat; std::nullopt: it can't be read.
+std::optional<Nanos> machine_idle_ns() {
+  std::ifstream file("/proc/stat");
+  std::string name;
+  std::int64_t ticks = 0;
+  std::int64_t idle_ticks = 0;
+  file >> name;
+  for (int field = 1; field <= 5 && file >> ticks; ++field) {
+    idle_ticks += field >= 4 ? ticks : 0;  // idle, and waiting for a disk
+  }
+  return file ? std::optional(idle_ticks * (nanos_per_second / ::sysconf(_SC_CLK_TCK))) : std::nullopt;
+}
+
+// Of all cores, those that were busy, whoever used them.
+double busy_cores(const std::optional<Nanos>& idle_before, const std::optional<Nanos>& idle_after, Nanos wall_ns) {
+  if (!idle_before || !idle_after || wall_ns <= 0) {
+    return 0;
+  }
+  const auto cores = static_cast<double>(std::max(1U, std::thread::hardware_concurrency()));
+  return std::clamp(cores - static_cast<double>(*idle_after - *idle_before) / static_cast<double>(wall_ns), 0.0, cores);
 }
 
 Checked<Totals> read_totals(const Stage& stage, std::size_t server) {
@@ -144,12 +169,14 @@ Checked<Measured> measure(const Stage& stage, std::size_t server, HeldClient& cl
   if (!before) {
     return std::unexpected(before.error());
   }
+  const std::optional<Nanos> idle_before = machine_idle_ns();
   block.started_ns = io::realtime_ns();
   if (auto went = client.go(); !went) {
     return std::unexpected(went.error());
   }
   const Checked<ClientEnd> end = client.wait(stop);
   block.ended_ns = io::realtime_ns();
+  block.busy_cores = busy_cores(idle_before, machine_idle_ns(), block.ended_ns - block.started_ns);
   std::this_thread::sleep_for(settle);
   Checked<Totals> after = read_totals(stage, server);
   Checked<std::vector<capture::LiveCounts>> captured = captures.stop();

@@ -49,6 +49,7 @@ ManifestBlock block_of(const Json& json) {
   block.capture_dropped = json.at("capture_dropped").get<std::uint64_t>();
   block.started_ns = json.at("started_ns").get<Nanos>();
   block.ended_ns = json.at("ended_ns").get<Nanos>();
+  block.busy_cores = json.value("busy_cores", 0.0);
   block.partial = json.value("partial", false);
   block.command = json.value("command", std::vector<std::string>());
   return block;

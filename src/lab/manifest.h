@@ -32,6 +32,7 @@ struct ManifestBlock {
   std::uint64_t capture_dropped = 0;        // by the kernel and the interface
   Nanos started_ns = 0;                     // the go line was sent
   Nanos ended_ns = 0;                       // the client had ended
+  double busy_cores = 0;                    // of the whole machine meanwhile, whoever used them; 0: not known
   bool partial = false;                     // ended before its schedule did
   std::vector<std::string> command;         // the client's
 };

@@ -348,8 +348,8 @@ Checked<RunResult> Experiment::evaluate() {
   result.warnings = warnings_of(manifest_, results->summary, cut_packets_);
   result.warnings.insert(result.warnings.end(), warnings->begin(), warnings->end());
   result.sides = std::move(*sides);
-  result.sweeps =
-      sweeps_of(options_.spec, plan_, resources_, results->summary, std::max(1U, std::thread::hardware_concurrency()));
+  result.sweeps = sweeps_of(options_.spec, plan_, resources_, results->summary, manifest_.blocks,
+                            std::max(1U, std::thread::hardware_concurrency()));
   result.results = std::move(*results);
   return result;
 }

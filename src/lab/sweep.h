@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "lab/manifest.h"
 #include "lab/plan.h"
 #include "report/resources_csv.h"
 #include "report/summary.h"
@@ -28,7 +29,8 @@ struct SweepRow {
   double client_cores = 0;  // busy
   double proxy_cores = 0;
   double origin_cores = 0;
-  bool kept_up = false;  // 99 % complete, and the block took no more than a twentieth longer than its schedule
+  double machine_cores = 0;  // busy, whoever used them; 0: not known
+  bool kept_up = false;      // 99 % complete, and the block took no more than a twentieth longer than its schedule
 };
 
 struct Sweep {
@@ -40,7 +42,8 @@ struct Sweep {
 
 // Empty where there is one rate only.
 std::vector<Sweep> sweeps_of(const Spec& spec, const Plan& plan, std::span<const report::Resource> resources,
-                             const report::Summary& summary, double machine_cores);
+                             const report::Summary& summary, std::span<const ManifestBlock> blocks,
+                             double machine_cores);
 
 // For a terminal: no hostile bytes in it.
 std::string sweep_table(std::span<const Sweep> sweeps);

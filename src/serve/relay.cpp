@@ -149,7 +149,7 @@ bool Relay::take_request(Nanos now_ns) {
   const std::string target(target_of(head));
   const bool is_direct = target.substr(0, target.find('?')) == direct_path;
   if (!is_direct) {
-    const std::string fields = forwarded_fields(head);
+    const std::string fields = forwarded_fields(head, false);  // GET and HEAD: a body is not read
     request_ = std::string(head_only_ ? "HEAD " : "GET ") + target + " HTTP/1.1\r\n" + fields;
     request_ += has_field(fields, "host") ? "" : "Host: " + thread_.upstream.text() + "\r\n";
     request_ += thread_.most_idle == 0 ? "Connection: close\r\n\r\n" : "\r\n";
@@ -253,7 +253,7 @@ bool Relay::await(Nanos now_ns) {
   }
   std::string_view text(response_.data(), head.head_bytes);
   keep_alive_ = keep_alive_ && head.body_bytes.has_value();
-  const std::string fields = forwarded_fields(text);
+  const std::string fields = forwarded_fields(text, true);
   head_ = std::string(take_line(text)) + "\r\n" + fields;
   head_ += !keep_alive_ ? "Connection: close\r\n\r\n" : is_http_1_0_ ? "Connection: keep-alive\r\n\r\n" : "\r\n";
   head_sent_ = 0;

@@ -43,6 +43,10 @@ bool is_of_connection(std::string_view name) {
   return std::ranges::any_of(names, [name](std::string_view other) { return same(name, other); });
 }
 
+bool is_of_body(std::string_view name) {
+  return same(name, "content-length") || same(name, "transfer-encoding") || same(name, "expect");
+}
+
 }  // namespace
 
 std::expected<std::optional<ResponseHead>, BadResponse> parse_response(std::string_view received,
@@ -79,11 +83,12 @@ std::expected<std::optional<ResponseHead>, BadResponse> parse_response(std::stri
   return head;
 }
 
-std::string forwarded_fields(std::string_view head) {
+std::string forwarded_fields(std::string_view head, bool with_body) {
   std::string fields;
   (void)take_line(head);
   for (std::string_view field = take_line(head); !field.empty(); field = take_line(head)) {
-    if (!is_of_connection(field.substr(0, field.find(':')))) {
+    const std::string_view name = field.substr(0, field.find(':'));
+    if (!is_of_connection(name) && (with_body || !is_of_body(name))) {
       fields.append(field);
       fields += "\r\n";
     }

@@ -27,7 +27,8 @@ struct BadResponse {};
 
 std::expected<std::optional<ResponseHead>, BadResponse> parse_response(std::string_view received, std::size_t& scanned);
 
-// The lines of a head without its first and without what belongs to one connection only.
-std::string forwarded_fields(std::string_view head);
+// The lines of a head without its first and without what belongs to one connection only; `with_body` false: also without
+// what tells of a body, which is then not forwarded. A peer that waited for it would take the next request for it.
+std::string forwarded_fields(std::string_view head, bool with_body);
 
 }  // namespace tlstrata::serve

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "report/output_file.h"
 #include "report/resources_csv.h"
 #include "report/transactions_csv.h"
 #include "unit/report/sample.h"
@@ -201,14 +202,30 @@ TEST(ResourcesCsv, KeepsAbsentApartFromZero) {
   row.cpu_user_ns = 0;
   row.wall_ns = 1'000'000'000;
   row.retransmissions = 7;
+  row.listen_overflows = 9;
   ASSERT_TRUE(write_resources_csv(folder.path() / "r.csv", std::vector{row}));
-  EXPECT_THAT(content(folder.path() / "r.csv"), HasSubstr("\"a,\"\"b\"\"\",4,proxy,0,,1000000000,,,,,,7,,\n"));
+  EXPECT_THAT(content(folder.path() / "r.csv"), HasSubstr("\"a,\"\"b\"\"\",4,proxy,0,,1000000000,,,,,,7,,,,,,9\n"));
   const auto again = read_resources_csv(folder.path() / "r.csv");
   ASSERT_TRUE(again);
   EXPECT_EQ(again->front().cell, row.cell);
   EXPECT_EQ(again->front().cpu_user_ns, Nanos{0});
   EXPECT_FALSE(again->front().cpu_system_ns);
   EXPECT_EQ(again->front().retransmissions, 7U);
+  EXPECT_EQ(again->front().listen_overflows, 9U);
+  EXPECT_FALSE(again->front().voluntary_switches);
+}
+
+TEST(ResourcesCsv, OfTheFirstVersionLacksItsLaterColumns) {
+  const ScratchFolder folder;
+  ASSERT_TRUE(
+      write_file(folder.path() / "r.csv",
+                 "cell,block,component,cpu_user_ns,cpu_system_ns,wall_ns,transactions,bytes_sent,bytes_received,"
+                 "packets_sent,packets_received,retransmissions,capture_packets,capture_dropped\n"
+                 "a,0,client,1,2,3,4,5,6,7,8,9,10,11\n"));
+  const auto rows = read_resources_csv(folder.path() / "r.csv");
+  ASSERT_TRUE(rows) << describe(rows.error());
+  EXPECT_EQ(rows->front().capture_dropped, 11U);
+  EXPECT_FALSE(rows->front().voluntary_switches);
 }
 
 }  // namespace

@@ -88,6 +88,16 @@ TEST(Request, RefusesWhatIsNoRequest) {
   EXPECT_EQ(status_of("BREW /1 HTTP/1.1\r\nHost: a\r\n\r\n"), 501);
 }
 
+TEST(Request, HoldsBackWhereTheQuerySaysSo) {
+  EXPECT_EQ(delay_of("/4KiB"), 0);
+  EXPECT_EQ(delay_of("/4KiB?delay=2ms"), 2 * nanos_per_millisecond);
+  EXPECT_EQ(delay_of("/4KiB?a=b&delay=5us&c"), 5000);
+  EXPECT_EQ(delay_of("/4KiB?a=b#delay=5us"), 0);
+  EXPECT_EQ(delay_of("/4KiB?delay="), std::nullopt);
+  EXPECT_EQ(delay_of("/4KiB?delay=2"), std::nullopt);
+  EXPECT_EQ(delay_of("/4KiB?delay=61s"), std::nullopt);
+}
+
 TEST(Request, BoundsTheHead) {
   EXPECT_EQ(status_of(std::string(largest_head, 'x')), 414);
   EXPECT_EQ(status_of("GET /1 HTTP/1.1\r\nX: " + std::string(largest_head, 'y')), 431);
