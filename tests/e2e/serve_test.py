@@ -99,6 +99,10 @@ class ServeTest(unittest.TestCase):
                              b"405")
             self.assertEqual(self.curl("-o", "/dev/null", "-w", "%{http_code}", f"https://{address}/nothing"), b"404")
             self.assertEqual(len(self.curl("--http1.0", f"https://{address}/4KiB")), 4096)
+            # A body that a GET brings is not forwarded, and does not become the next request.
+            for _ in range(3):
+                self.assertEqual(len(self.curl("-X", "GET", "-d", "GET /1 HTTP/1.1", f"https://{address}/4KiB")), 4096)
+                self.assertEqual(len(self.curl(f"https://{address}/5")), 5)
 
     def test_proxy_selects_the_groups_that_it_was_given(self):
         with server("origin") as origin, server("proxy", "--upstream", origin, *self.tls("MLKEM768:X25519")) as address:
