@@ -172,7 +172,7 @@ MachineState read_machine_state(const fs::path& folder, std::string_view search_
     state.ephemeral_ports = last - first + 1;
   }
   state.congestion_control = line_of("/proc/sys/net/ipv4/tcp_congestion_control");
-  for (const char* name : {"tshark", "haproxy", "valgrind"}) {
+  for (const char* name : {"tshark", "valgrind"}) {
     auto found = testbed::find_program(name, search_path);
     if (!found) {
       found = testbed::find_program(name, testbed::system_search_path);
