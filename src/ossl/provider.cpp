@@ -9,6 +9,7 @@
 
 #include "base/iana.h"
 #include "ossl/error.h"
+#include "ossl/handle.h"
 
 namespace tlstrata::ossl {
 namespace {
@@ -25,9 +26,12 @@ bool is_loaded() {
   });
 }
 
-Checked<void> load() {
+// Null where a configuration had loaded it. Unloaded at the program's end, before the library cleans up.
+using Loaded = Handle<OSSL_PROVIDER, OSSL_PROVIDER_unload>;
+
+Checked<Loaded> load() {
   if (is_loaded()) {
-    return {};
+    return Loaded();
   }
   const Checked<fs::path> module = find_provider();
   if (!module) {
@@ -35,11 +39,12 @@ Checked<void> load() {
   }
   // Loading one by name would else keep the default provider from loading by itself.
   constexpr int keep_default = 1;
-  if (OSSL_PROVIDER_try_load(nullptr, module->c_str(), keep_default) == nullptr) {
+  Loaded loaded(OSSL_PROVIDER_try_load(nullptr, module->c_str(), keep_default));
+  if (!loaded) {
     return std::unexpected(Complaint{"OpenSSL refuses our provider: " + reason(last_error("").number), module->string(),
                                      "build it together with the program: ./run build"});
   }
-  return {};
+  return loaded;
 }
 
 }  // namespace
@@ -72,8 +77,8 @@ Checked<void> provide_groups(std::span<const std::uint16_t> codes) {
   if (std::ranges::none_of(codes, needs_provider)) {
     return {};
   }
-  static const Checked<void> loaded = load();
-  return loaded;
+  static const Checked<Loaded> loaded = load();
+  return loaded ? Checked<void>{} : std::unexpected(loaded.error());
 }
 
 std::string_view provider_configuration() {
