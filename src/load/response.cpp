@@ -57,7 +57,7 @@ Result<void> ResponseReader::feed(std::span<const std::uint8_t> bytes) {
     }
     const auto newline = std::ranges::find(bytes, std::uint8_t{'\n'});
     const auto piece = std::span(bytes.begin(), newline);
-    head_bytes_ += piece.size() + 1;
+    head_bytes_ += piece.size() + (newline == bytes.end() ? 0U : 1U);
     if (line_.size() + piece.size() > largest_line || head_bytes_ > largest_head) {
       return std::unexpected(Error{ErrorCode::limit, "a response head without end"});
     }

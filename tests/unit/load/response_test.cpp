@@ -73,6 +73,18 @@ TEST(Response, InterimOnesAreSkipped) {
             (Result{true, true, true, 200, 1}));
 }
 
+TEST(Response, TheLimitOfAHeadIsTheSameInPieces) {
+  std::string head = "HTTP/1.1 200 OK\r\n";
+  while (head.size() + 32 < ResponseReader::largest_head) {
+    head += "X: y\r\n";
+  }
+  EXPECT_TRUE(read(head + "\r\n", 1).fine);
+  EXPECT_TRUE(read(head + "\r\n", head.size() + 2).fine);
+  head += std::string(64, 'z');
+  EXPECT_FALSE(read(head, 1).fine);
+  EXPECT_FALSE(read(head, head.size()).fine);
+}
+
 TEST(Response, RefusesWhatIsNone) {
   for (const char* text :
        {"hello\r\n", "\r\n", "HTTP/2 200 OK\r\n", "HTTP/1.1 20 OK\r\n", "HTTP/1.1 2000 OK\r\n", "HTTP/1.1 099 x\r\n",
