@@ -13,6 +13,20 @@ namespace {
 
 constexpr std::size_t record_bytes = std::size_t{16} * 1024;
 
+// The pieces' first record's worth in one place, so that a head and its short body become one record.
+std::span<const std::uint8_t> joined(std::span<const iovec> pieces) {
+  thread_local std::array<std::uint8_t, record_bytes> record;
+  std::size_t size = 0;
+  for (const iovec& piece : pieces) {
+    const std::size_t part = std::min(piece.iov_len, record.size() - size);
+    std::memcpy(record.data() + size, piece.iov_base, part);
+    size += part;
+  }
+  return std::span(record).first(size);
+}
+
+}  // namespace
+
 Flow flow_of(ossl::Step step) {
   switch (step) {
     case ossl::Step::done:
@@ -27,20 +41,6 @@ Flow flow_of(ossl::Step step) {
   }
   return Flow::broken;
 }
-
-// The pieces' first record's worth in one place, so that a head and its short body become one record.
-std::span<const std::uint8_t> joined(std::span<const iovec> pieces) {
-  thread_local std::array<std::uint8_t, record_bytes> record;
-  std::size_t size = 0;
-  for (const iovec& piece : pieces) {
-    const std::size_t part = std::min(piece.iov_len, record.size() - size);
-    std::memcpy(record.data() + size, piece.iov_base, part);
-    size += part;
-  }
-  return std::span(record).first(size);
-}
-
-}  // namespace
 
 Flow flow_of(ssize_t result) {
   if (result > 0) {

@@ -24,6 +24,8 @@ enum class Flow : std::uint8_t {
   ended,    // the peer has sent its last byte
   broken,
 };
+// What a step of TLS, of either role, comes to.
+Flow flow_of(ossl::Step step);
 
 class Channel {
  public:

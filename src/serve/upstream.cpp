@@ -8,24 +8,6 @@
 #include <utility>
 
 namespace tlstrata::serve {
-namespace {
-
-Flow flow_of(ossl::Step step) {
-  switch (step) {
-    case ossl::Step::done:
-      return Flow::moved;
-    case ossl::Step::want_read:
-    case ossl::Step::want_write:
-      return Flow::blocked;
-    case ossl::Step::closed:
-      return Flow::ended;
-    case ossl::Step::failed:
-      break;
-  }
-  return Flow::broken;
-}
-
-}  // namespace
 
 Upstream Upstream::connect(const io::Address& address, const ossl::ClientContext* tls) {
   Upstream upstream;
