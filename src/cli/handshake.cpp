@@ -2,17 +2,21 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <memory>
 #include <optional>
 #include <utility>
 
 #include "cli/cli.h"
+#include "cli/handshake_callgrind.h"
 #include "cli/handshake_json.h"
+#include "cli/handshake_matrix.h"
 #include "cli/handshake_options.h"
 #include "cli/handshake_output.h"
+#include "cli/handshake_progress.h"
+#include "cli/handshake_regression.h"
+#include "cli/handshake_workers.h"
 #include "handshake/run.h"
-#include "io/output_file.h"
-#include "report/json.h"
 
 namespace tlstrata::cli {
 namespace {
@@ -31,83 +35,67 @@ constexpr const char* footer =
     "  tlstrata handshake --groups X25519,X25519MLKEM768 --certs ecdsa-p256,ml-dsa-44 --chain 3 --bytes\n"
     "  tlstrata handshake --groups X25519MLKEM768:X25519 --server-groups X25519MLKEM768,X25519\n"
     "      one offer against two servers: the second one's answer is a HelloRetryRequest\n"
-    "  tlstrata handshake --resume --handshakes 500 --json -\n\n"
-    "Exit code: 0 fine, 1 a handshake failed or was another one, 2 usage, 3 unusable environment.";
-
-// On a terminal alone; a line that is written over.
-class Progress {
- public:
-  void show(double done) {
-    const int percent = static_cast<int>(100 * done);
-    if (shows_ && percent != shown_) {
-      shown_ = percent;
-      fmt::print(stderr, "\r{:3} % of the handshakes", percent);
-      (void)std::fflush(stderr);
-    }
-  }
-  void clear() const {
-    if (shows_ && shown_ >= 0) {
-      fmt::print(stderr, "\r\x1b[K");
-    }
-  }
-
- private:
-  bool shows_ = ::isatty(STDERR_FILENO) == 1;
-  int shown_ = -1;
-};
+    "  tlstrata handshake --matrix\n"
+    "      six offers against six servers' lists: who agrees at once, who has to ask again, and at what price\n"
+    "  tlstrata handshake --resume --handshakes 500 --json -\n"
+    "  tlstrata handshake --save base.json; tlstrata handshake --against base.json --fail-if 'server.cpu > +3%'\n"
+    "  tlstrata handshake --under callgrind --handshakes 50\n"
+    "  tlstrata handshake --openssl /opt/openssl-3.5 --openssl /opt/openssl-3.6\n\n"
+    "Exit code: 0 fine, 1 a handshake failed or was another one or a --fail-if holds, 2 usage, 3 unusable environment.";
 
 Checked<HandshakeResults> measure(const HandshakeArguments& arguments) {
   auto run = handshake::Run::prepare(arguments.plan);
   if (!run) {
     return std::unexpected(run.error());
   }
-  Progress progress;
-  for (;;) {
-    const auto more = run->step();
-    if (!more) {
+  HandshakeResults results;
+  for (std::size_t i = 0; i < arguments.plan.configurations.size(); ++i) {
+    results.measured.push_back({arguments.plan.configurations[i], run->first(i), {}, {}, {}});
+  }
+  const auto order = handshake::block_order(arguments.plan);
+  HandshakeProgress progress;
+  for (std::size_t next = 0; next < order.size();) {
+    auto blocks = run->measure_next(order, next);
+    if (!blocks) {
       progress.clear();
-      return std::unexpected(more.error());
+      return std::unexpected(blocks.error());
     }
-    if (!*more) {
-      break;
+    for (handshake::MeasuredBlock& block : *blocks) {
+      add(std::move(block), results.measured[order[next++].configuration]);
     }
-    progress.show(run->progress());
+    progress.show(static_cast<double>(next) / static_cast<double>(order.size()));
   }
   progress.clear();
-  HandshakeResults results;
-  results.measured = run->finish();
-  results.figures = handshake::figures_of(results.measured, arguments.plan.seed);
+  results.figures = handshake::figures_of(results.measured, arguments.plan.seed, arguments.plan.threads);
   return results;
-}
-
-Checked<void> print(const std::string& text) {
-  auto output = io::OutputFile::create("-");
-  if (!output) {
-    return std::unexpected(output.error());
-  }
-  auto written = output->write(text);
-  return written ? output->finish() : written;
 }
 
 Checked<ExitCode> run_handshake(HandshakeArguments& arguments) {
   if (auto read = arguments.read(); !read) {
     return std::unexpected(read.error());
   }
-  const auto results = measure(arguments);
+  (void)std::signal(SIGPIPE, SIG_IGN);
+  if (arguments.count != 0) {
+    return count_handshakes(arguments);
+  }
+  if (arguments.worker) {
+    return serve_blocks(arguments);
+  }
+  if (arguments.under == "callgrind") {
+    return run_handshake_callgrind(arguments);
+  }
+  if (arguments.under == "counters") {
+    return run_handshake_counters(arguments);
+  }
+  if (arguments.matrix) {
+    return run_handshake_matrix(arguments);
+  }
+  const auto results = arguments.prefixes.empty() ? measure(arguments) : measure_with_workers(arguments);
   if (!results) {
     return std::unexpected(results.error());
   }
-  if (!arguments.json.empty()) {
-    if (auto written = report::write_json(arguments.json, handshake_document(arguments, *results)); !written) {
-      return std::unexpected(written.error());
-    }
-  }
-  if (arguments.json != "-") {
-    if (auto printed = print(handshake_tables(arguments, *results, ::isatty(STDOUT_FILENO) == 1)); !printed) {
-      return std::unexpected(printed.error());
-    }
-  }
-  return ExitCode::fine;
+  return finish_handshake(arguments, handshake_document(arguments, *results),
+                          handshake_tables(arguments, *results, ::isatty(STDOUT_FILENO) == 1));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "cli/handshake_json.h"
 
+#include <array>
 #include <optional>
 #include <utility>
 
@@ -68,6 +69,7 @@ Json account_json(const Figures& figures, std::size_t side) {
           {"total_ns", account->total_ns},
           {"unbracketed_ns", or_null(figures.middle_ns[side])},
           {"brackets", account->brackets},
+          {"floor_ns", or_null(figures.floor_ns[side])},
           {"parts_ns", std::move(parts)}};
 }
 
@@ -159,12 +161,18 @@ Json differences_json(const HandshakeResults& results, std::size_t i) {
 report::Json handshake_document(const HandshakeArguments& arguments, const HandshakeResults& results) {
   const handshake::Plan& plan = arguments.plan;
   Json document = report::open_document("handshake");
-  document["openssl"] = ossl::library_version();
-  document["transport"] = "memory";
+  if (results.libraries.empty()) {
+    document["openssl"] = ossl::library_version();
+  } else {
+    document["openssl"] = results.libraries;
+  }
+  constexpr std::array transports{"memory", "socketpair", "tcp"};
+  document["transport"] = transports.at(static_cast<std::size_t>(plan.options.transport));
+  document["threads"] = plan.threads;
   document["handshakes"] = plan.handshakes;
   document["runs"] = plan.runs;
   document["seed"] = plan.seed;
-  document["cold"] = plan.cold;
+  document["cold"] = plan.options.cold;
   Json& all = document["configurations"] = Json::array();
   for (std::size_t i = 0; i < results.measured.size(); ++i) {
     const handshake::Measured& measured = results.measured[i];
@@ -182,7 +190,8 @@ report::Json handshake_document(const HandshakeArguments& arguments, const Hands
              {"resumed", measured.first.agreement.resumed},
              {"mutual", configuration.mutual},
              {"verify", configuration.verify},
-             {"n", figures.cpu_ns[0].n}};
+             {"n", figures.cpu_ns[0].n},
+             {"per_second", figures.per_second}};
     for (std::size_t side = 0; side < handshake::side_count; ++side) {
       one[side_names[side]] = side_json(figures, side);
     }

@@ -1,5 +1,6 @@
 #include "cli/handshake_options.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "cli/handshake_matrix.h"
+#include "cli/handshake_regression.h"
 #include "load/groups.h"
 #include "ossl/groups.h"
 
@@ -110,7 +113,7 @@ void make_names_unique(std::vector<handshake::Configuration>& all) {
 }  // namespace
 
 Checked<void> HandshakeArguments::read() {
-  if (plan.cold && resume) {
+  if (plan.options.cold && resume) {
     return refuse("a new context cannot read the ticket of an old one", "--cold --resume", "leave one of them out");
   }
   if (path.mss <= path.option_bytes) {
@@ -118,7 +121,17 @@ Checked<void> HandshakeArguments::read() {
                   "give more than the options take");
   }
   plan.account = account == "on";
+  plan.options.transport = transport == "tcp"          ? handshake::Transport::tcp
+                           : transport == "socketpair" ? handshake::Transport::socketpair
+                                                       : handshake::Transport::memory;
   const bool is_study = groups.empty() && certificates.empty() && key_shares.empty() && server_groups.empty();
+  if (matrix && groups.empty() && key_shares.empty()) {
+    groups = matrix_offers;
+    key_shares = matrix_shares;
+  }
+  if (matrix && server_groups.empty()) {
+    server_groups = matrix_servers;
+  }
   Lists lists;
   auto kinds = read_certificates(certificates.empty() ? "ecdsa-p256" : certificates);
   if (!kinds) {
@@ -138,11 +151,24 @@ Checked<void> HandshakeArguments::read() {
     lists.servers = std::move(*servers);
   }
   add_all(*this, lists, plan.configurations);
-  if (is_study) {
+  if (is_study && !matrix) {
     const auto rsa = configuration_of(*this, ossl::KeyKind::rsa_2048, lists.offers.front(), nullptr);
     plan.configurations.insert(plan.configurations.begin() + 1, rsa);
   }
   make_names_unique(plan.configurations);
+  if (!key_log.empty()) {
+    plan.options.key_log_fd = ::open(key_log.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+    if (plan.options.key_log_fd < 0) {
+      return std::unexpected(complain_errno("cannot open the key log", key_log, "name a file that can be written"));
+    }
+  }
+  for (const std::string& text : fail_if) {
+    auto condition = parse_fail_condition(text);
+    if (!condition) {
+      return std::unexpected(condition.error());
+    }
+    conditions.push_back(std::move(*condition));
+  }
   return {};
 }
 
@@ -168,7 +194,7 @@ void add_choices(CLI::App& command, HandshakeArguments& arguments) {
   tls->add_option("--verify", arguments.verify, "The client verifies chain and host name")
       ->check(CLI::IsMember({"on", "off"}))
       ->capture_default_str();
-  tls->add_flag("--cold", arguments.plan.cold, "Make both contexts, keys read from PEM, within each handshake");
+  tls->add_flag("--cold", arguments.plan.options.cold, "Make both contexts, keys read from PEM, within each handshake");
   tls->add_flag("--matrix", arguments.matrix,
                 "Instead: every offer against every server's list, who fails and who has to ask again");
 }
@@ -181,6 +207,23 @@ void add_amounts_and_output(CLI::App& command, HandshakeArguments& arguments) {
       ->capture_default_str();
   amount->add_option("--runs", arguments.plan.runs, "Runs, whose medians' spread is told")
       ->check(CLI::Range(1U, 1000U))
+      ->type_name("N")
+      ->capture_default_str();
+  amount
+      ->add_option("--under", arguments.under,
+                   "Instructions instead of time: by callgrind (package valgrind), or by the processor's counters")
+      ->check(CLI::IsMember({"callgrind", "counters"}))
+      ->type_name("callgrind|counters");
+  amount
+      ->add_option("--openssl", arguments.prefixes,
+                   "Measure this installation of OpenSSL; several are measured together, block by block")
+      ->type_name("PREFIX")
+      ->allow_extra_args(false);
+  amount->add_option("--transport", arguments.transport, "memory, or two threads joined by socketpair or tcp")
+      ->check(CLI::IsMember({"memory", "socketpair", "tcp"}))
+      ->capture_default_str();
+  amount->add_option("--threads", arguments.plan.threads, "So many handshakes at a time, each with contexts of its own")
+      ->check(CLI::Range(1U, 256U))
       ->type_name("N")
       ->capture_default_str();
   amount->add_option("--seed", arguments.plan.seed, "Of the blocks' order and of resampling")->capture_default_str();
@@ -205,6 +248,16 @@ void add_amounts_and_output(CLI::App& command, HandshakeArguments& arguments) {
 
   auto* const output = command.add_option_group("Output");
   output->add_flag("--bytes", arguments.bytes, "Also every message, field and extension of each configuration");
+  output->add_option("--keylog", arguments.key_log, "Append the secrets here, mode 0600")->type_name("FILE");
+  output->add_option("--save", arguments.save, "Keep the result for a later --against")->type_name("FILE");
+  auto* const against =
+      output->add_option("--against", arguments.against, "Compare with a result that was kept")->type_name("FILE");
+  output
+      ->add_option("--fail-if", arguments.fail_if,
+                   "Exit with 1 if it holds: 'server.cpu > +3%', 'client.bytes > 0'; repeatable")
+      ->type_name("CONDITION")
+      ->allow_extra_args(false)
+      ->needs(against);
   output->add_option("--json", arguments.json, "Results as JSON")->type_name("FILE|-");
 }
 
@@ -213,6 +266,9 @@ void add_amounts_and_output(CLI::App& command, HandshakeArguments& arguments) {
 void add_handshake_options(CLI::App& command, HandshakeArguments& arguments) {
   add_choices(command, arguments);
   add_amounts_and_output(command, arguments);
+  // An empty group is not in the help.
+  command.add_option("--count", arguments.count)->group("");
+  command.add_flag("--worker", arguments.worker)->group("");
 }
 
 }  // namespace tlstrata::cli

@@ -15,6 +15,14 @@
 
 namespace tlstrata::cli {
 
+// --fail-if, read.
+struct FailCondition {
+  std::string text;      // as it was given
+  std::string metric;    // "server.cpu"
+  double threshold = 0;  // of the change; relative: 0.03
+  bool relative = true;
+};
+
 struct HandshakeArguments {
   std::string groups;         // empty: the study's
   std::string key_shares;     // empty: the first of each offer
@@ -28,7 +36,18 @@ struct HandshakeArguments {
   bool matrix = false;
   bool bytes = false;
   std::string account = "on";
+  std::string transport = "memory";
+  std::string key_log;
   std::string json;
+  std::string save;
+  std::string against;
+  std::vector<std::string> fail_if;
+  std::vector<FailCondition> conditions;  // read() makes them of fail_if
+  std::string under;                      // "callgrind", or empty: time
+  std::vector<std::string> prefixes;      // of OpenSSL; empty: the one that this program is linked with
+  // For processes that this program starts itself.
+  std::uint32_t count = 0;  // handshakes under callgrind; 0: it is not that process
+  bool worker = false;      // measures blocks as it is told
   handshake::TcpPath path;
   handshake::Plan plan;
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string_view>
 #include <utility>
@@ -42,13 +43,28 @@ const CpuFigures& of(const Figures& figures, Measure measure) {
   return figures.cpu_ns[static_cast<std::size_t>(measure)];
 }
 
+std::string transport_text(const handshake::Plan& plan) {
+  constexpr std::array texts{"in memory", "over socket pairs", "over TCP"};
+  std::string text = texts.at(static_cast<std::size_t>(plan.options.transport));
+  return plan.threads > 1 ? text + fmt::format(" on {} threads", plan.threads) : text;
+}
+
+std::string libraries_text(const HandshakeResults& results) {
+  std::string text;
+  for (const std::string& library : results.libraries) {
+    text += (text.empty() ? "" : ", ") + for_terminal(library);
+  }
+  return text.empty() ? ossl::library_version() : text;
+}
+
 std::string opening(const HandshakeArguments& arguments, const HandshakeResults& results) {
   const auto& plan = arguments.plan;
   return fmt::format(
-      "TLS 1.3 handshakes in memory, {}\n{} x {} handshakes of each configuration, {} blocks in random order "
+      "TLS 1.3 handshakes {}, {}\n{} x {} handshakes of each configuration, {} blocks in random order "
       "(seed {}), {} keys and contexts\n\n",
-      ossl::library_version(), plan.runs, grouped(plan.handshakes),
-      results.measured.empty() ? 0 : results.measured.front().blocks.size(), plan.seed, plan.cold ? "cold" : "warm");
+      transport_text(plan), libraries_text(results), plan.runs, grouped(plan.handshakes),
+      results.measured.empty() ? 0 : results.measured.front().blocks.size(), plan.seed,
+      plan.options.cold ? "cold" : "warm");
 }
 
 std::string cpu_table(const HandshakeResults& results, bool colours) {
@@ -76,6 +92,18 @@ std::string cpu_table(const HandshakeResults& results, bool colours) {
   }
   return table.text() +
          "CPU: median of the runs' medians; spread: of those, largest less least. Bytes: median, records and all.\n";
+}
+
+std::string rate_line(const HandshakeArguments& arguments, const HandshakeResults& results) {
+  if (arguments.plan.threads == 1) {
+    return {};
+  }
+  std::string text = "Handshakes per second, of all threads:";
+  for (std::size_t i = 0; i < results.measured.size(); ++i) {
+    text += fmt::format("{} {} {}", i == 0 ? "" : ",", for_terminal(results.measured[i].configuration.name),
+                        grouped(std::llround(results.figures[i].per_second)));
+  }
+  return text + '\n';
 }
 
 std::string interval_text(const Estimate& estimate) {
@@ -195,11 +223,20 @@ std::string cpu_account_table(const HandshakeResults& results, Side side) {
   add_row("of which the account itself", [at](const Figures& figures, const handshake::CpuAccount& account) {
     return account.total_ns - figures.middle_ns[at].value_or(account.total_ns);
   });
+  add_row("floor: its primitives alone",
+          [at](const Figures& figures, const handshake::CpuAccount&) { return figures.floor_ns[at].value_or(0); });
+  std::vector<std::string> ratios{"handshake : floor"};
+  for (const Figures& figures : results.figures) {
+    const auto& middle = figures.middle_ns[at];
+    const auto& floor = figures.floor_ns[at];
+    ratios.push_back(middle && floor ? fmt::format("{:.2f}", *middle / *floor) : "-");
+  }
+  table.add(std::move(ratios));
   return table.text();
 }
 
 std::string handshake_tables(const HandshakeArguments& arguments, const HandshakeResults& results, bool colours) {
-  std::string text = opening(arguments, results) + cpu_table(results, colours) + '\n';
+  std::string text = opening(arguments, results) + cpu_table(results, colours) + rate_line(arguments, results) + '\n';
   text += difference_table(results, colours);
   if (arguments.plan.account) {
     text +=

@@ -15,6 +15,7 @@ namespace tlstrata::cli {
 struct HandshakeResults {
   std::vector<handshake::Measured> measured;
   std::vector<handshake::Figures> figures;
+  std::vector<std::string> libraries;  // of --openssl; empty: this process's own
 };
 
 std::string handshake_tables(const HandshakeArguments& arguments, const HandshakeResults& results, bool colours);

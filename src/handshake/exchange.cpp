@@ -1,7 +1,11 @@
 #include "handshake/exchange.h"
 
+#include <sys/socket.h>
+
 #include <ctime>
 #include <utility>
+
+#include "ossl/cpu_stopwatch.h"
 
 namespace tlstrata::handshake {
 
@@ -26,7 +30,7 @@ struct Turn {
 void Turn::begin() {
   started = true;
   auto& endpoint = exchange.endpoints_[at(side)];
-  if (exchange.cold_) {
+  if (exchange.options_.cold) {
     auto made = ossl::Endpoint::create(exchange.settings_[at(side)]);
     if (!made) {
       failure = made.error().what;
@@ -43,6 +47,9 @@ void Turn::begin() {
 }
 
 void Turn::go_on() {
+  if (watch.costs != nullptr) {
+    ossl::CpuStopwatch::sync();
+  }
   const ossl::PrimitiveMeter meter(watch.costs != nullptr ? &(*watch.costs)[at(side)] : nullptr);
   if (!started) {
     begin();
@@ -67,18 +74,39 @@ Nanos thread_cpu_ns() {
 
 constexpr PerSide<const char*> side_names{"client", "server"};
 
+void take_turn(Turn& turn) {
+  if (!turn.watch.counted) {
+    turn.go_on();
+  } else if (turn.side == Side::client) {
+    tlstrata_client_turn(turn);
+  } else {
+    tlstrata_server_turn(turn);
+  }
+}
+
+// Over a socket: all of the side's handshake. A side that failed closes, so that the other does not wait for ever.
+void take_whole_turn(Turn& turn, Nanos& cpu_ns) {
+  const Nanos before = thread_cpu_ns();
+  take_turn(turn);
+  cpu_ns = thread_cpu_ns() - before;
+  if (turn.step != ossl::Step::done) {
+    (void)::shutdown(turn.wire.socket, SHUT_RDWR);
+  }
+}
+
 // Turns until both are done, or one failed and the other heard of it.
 void take_turns(PerSide<Turn>& turns, const Watch& watch, Outcome& outcome) {
   constexpr int most_rounds = 8;  // a retry takes three
-  Nanos before = thread_cpu_ns();
+  const auto reading = [&] { return watch.counter != nullptr ? watch.counter->read() : thread_cpu_ns(); };
+  Nanos before = reading();
   for (int round = 0; round < most_rounds; ++round) {
     for (Turn& turn : turns) {
       if (turn.step == ossl::Step::done || turn.failure) {
         continue;
       }
       const std::uint64_t sent_before = turn.wire.sent;
-      (turn.side == Side::client ? tlstrata_client_turn : tlstrata_server_turn)(turn);
-      const Nanos now = thread_cpu_ns();
+      take_turn(turn);
+      const Nanos now = reading();
       outcome.cpu_ns[at(turn.side)] += now - before;
       before = now;
       if (watch.flights && turn.wire.sent != sent_before) {
@@ -94,11 +122,12 @@ void take_turns(PerSide<Turn>& turns, const Watch& watch, Outcome& outcome) {
 }
 
 void judge(const PerSide<Turn>& turns, Outcome& outcome) {
-  // Who failed first says why; the other only got an alert. A server that refuses has the server's reason.
-  for (const Side side : {Side::server, Side::client}) {
-    const Turn& turn = turns[at(side)];
-    if (turn.failure && outcome.failure.empty()) {
-      outcome.failure = std::string(side_names[at(side)]) + ": " + *turn.failure;
+  // Who found the fault says which; the other only got an alert.
+  for (const bool of_alerts : {false, true}) {
+    for (const Turn& turn : turns) {
+      if (turn.failure && outcome.failure.empty() && (turn.failure->find("alert") != std::string::npos) == of_alerts) {
+        outcome.failure = std::string(side_names[at(turn.side)]) + ": " + *turn.failure;
+      }
     }
   }
   if (!outcome.failure.empty()) {
@@ -119,18 +148,19 @@ void judge(const PerSide<Turn>& turns, Outcome& outcome) {
 }  // namespace
 
 Checked<std::unique_ptr<Exchange>> Exchange::create(const Configuration& configuration, Identities& identities,
-                                                    bool cold) {
+                                                    const ExchangeOptions& options) {
   const auto identity = identities.of(configuration.certificate, configuration.chain);
   if (!identity) {
     return std::unexpected(identity.error());
   }
-  std::unique_ptr<Exchange> exchange(new Exchange(configuration, cold));
+  std::unique_ptr<Exchange> exchange(new Exchange(configuration, options));
   ossl::EndpointSettings& client = exchange->settings_[at(Side::client)];
   client.side = Side::client;
   client.groups = configuration.groups;
   client.key_shares = configuration.key_shares;
   client.ciphers = configuration.ciphers;
   client.host = host;
+  client.key_log_fd = options.key_log_fd;
   client.trusted_pem = configuration.verify ? (*identity)->root_pem : "";
   ossl::EndpointSettings& server = exchange->settings_[at(Side::server)];
   server.side = Side::server;
@@ -158,7 +188,7 @@ Checked<std::unique_ptr<Exchange>> Exchange::create(const Configuration& configu
 }
 
 std::optional<std::string> Exchange::take_ticket() {
-  const Outcome outcome = run({}, 1, false);
+  const Outcome outcome = run({}, 1, false, Transport::memory);
   if (!outcome.done) {
     return outcome.failure;
   }
@@ -166,10 +196,43 @@ std::optional<std::string> Exchange::take_ticket() {
 }
 
 Outcome Exchange::run(const Watch& watch) {
-  return run(watch, 0, configuration_.resume);
+  const bool in_memory = watch.traces != nullptr || watch.flights;
+  return run(watch, 0, configuration_.resume, in_memory ? Transport::memory : options_.transport);
 }
 
-Outcome Exchange::run(const Watch& watch, unsigned tickets, bool resume) {
+void Exchange::run_over_sockets(PerSide<Turn>& turns, Outcome& outcome, Transport transport) {
+  if (transport == Transport::tcp && !listener_) {
+    auto listener = Listener::create();
+    if (!listener) {
+      outcome.failure = complain(listener.error(), "", "").what;
+      return;
+    }
+    listener_.emplace(std::move(*listener));
+  }
+  if (companion_ == nullptr) {
+    companion_ = std::make_unique<Companion>();
+  }
+  const auto pair = SocketPair::create(transport, listener_ ? listener_->socket() : -1);
+  if (!pair) {
+    outcome.failure = complain(pair.error(), "", "").what;
+    return;
+  }
+  for (Turn& turn : turns) {
+    turn.wire.socket = pair->socket(at(turn.side));
+  }
+  companion_->begin([&] { take_whole_turn(turns[at(Side::server)], outcome.cpu_ns[at(Side::server)]); });
+  take_whole_turn(turns[at(Side::client)], outcome.cpu_ns[at(Side::client)]);
+  companion_->wait();
+  judge(turns, outcome);
+  for (Turn& turn : turns) {
+    outcome.bytes[at(turn.side)] = turn.wire.sent;
+    if (outcome.done) {
+      turn.peer.send_close_notify();
+    }
+  }
+}
+
+Outcome Exchange::run(const Watch& watch, unsigned tickets, bool resume, Transport transport) {
   Outcome outcome;
   PerSide<Turn> turns{Turn{.side = Side::client, .exchange = *this, .watch = watch},
                       Turn{.side = Side::server, .exchange = *this, .watch = watch}};
@@ -181,6 +244,10 @@ Outcome Exchange::run(const Watch& watch, unsigned tickets, bool resume) {
   }
   turns[at(Side::client)].start.resume = resume;
   turns[at(Side::server)].start.tickets = tickets;
+  if (transport != Transport::memory) {
+    run_over_sockets(turns, outcome, transport);
+    return outcome;
+  }
   take_turns(turns, watch, outcome);
   judge(turns, outcome);
   for (const Turn& turn : turns) {
@@ -192,9 +259,7 @@ Outcome Exchange::run(const Watch& watch, unsigned tickets, bool resume) {
       client.peer.read_tickets();
     }
     for (Turn& turn : turns) {
-      if (watch.traces == nullptr) {
-        turn.peer.send_close_notify();
-      }
+      turn.peer.send_close_notify();
     }
   }
   return outcome;

@@ -1,14 +1,14 @@
-// One configuration's two endpoints in memory, and single handshakes between them, each side's cost apart.
+// One configuration's two endpoints, and single handshakes between them, each side's cost apart.
 //
 // In:        a configuration and its certificates.
 // Out:       CPU and bytes of each side of one handshake, what was agreed on; on request the parts of the CPU and the trace of
 //            records and messages.
-// Units:     nanoseconds of CLOCK_THREAD_CPUTIME_ID, read where the sides take turns: four or five readings a handshake, each of
-//            which adds its own length (0.3 to 0.9 us) to one of the sides. From the connection's object to the handshake's
-//            end; shutdown and freeing are outside.
+// Units:     nanoseconds of CLOCK_THREAD_CPUTIME_ID. In memory it is read where the sides take turns: five readings a handshake,
+//            each of which adds its own length (0.3 to 0.9 us) to one of the sides. From the connection's object to the
+//            handshake's end; shutdown and freeing are outside.
 // Ownership: owns endpoints and buffers; does not move.
 // Errors:    create: Complaint. A handshake that fails is an outcome, not an error.
-// Threads:   one.
+// Threads:   one; over sockets the server runs on a thread of the object's own.
 // Source:    RFC 8446 section 2.
 #pragma once
 
@@ -23,6 +23,8 @@
 #include "base/nanos.h"
 #include "handshake/configuration.h"
 #include "handshake/identities.h"
+#include "handshake/instruction_counter.h"
+#include "handshake/transport.h"
 #include "ossl/endpoint.h"
 #include "ossl/primitive_costs.h"
 
@@ -52,20 +54,29 @@ struct Outcome {
   std::string failure;  // empty: done
 };
 
-// What one handshake is to leave behind besides.
+// What one handshake is to leave behind besides. With traces or flights it goes through memory, whatever the transport.
 struct Watch {
   PerSide<ossl::PrimitiveCosts>* costs = nullptr;
   PerSide<ossl::Trace>* traces = nullptr;
   bool flights = false;
+  bool counted = false;                         // turns are made through the functions at the end of this header
+  const InstructionCounter* counter = nullptr;  // in memory: Outcome::cpu_ns are instructions instead
+};
+
+// How handshakes are made, whatever they are.
+struct ExchangeOptions {
+  Transport transport = Transport::memory;
+  // Each side's context is made within each handshake. Not with resumption, whose ticket needs the old context.
+  bool cold = false;
+  int key_log_fd = -1;  // the client's secrets; -1: nowhere
 };
 
 struct Turn;
 
 class Exchange {
  public:
-  // cold: each side's context is made within each handshake. Not with resumption, whose ticket needs the old context.
   static Checked<std::unique_ptr<Exchange>> create(const Configuration& configuration, Identities& identities,
-                                                   bool cold);
+                                                   const ExchangeOptions& options = {});
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
   ~Exchange() = default;
@@ -75,20 +86,22 @@ class Exchange {
   Outcome run(const Watch& watch = {});
 
   [[nodiscard]] const Configuration& configuration() const { return configuration_; }
-  [[nodiscard]] const ossl::EndpointSettings& settings(ossl::Side side) const { return settings_[at(side)]; }
-  [[nodiscard]] const ossl::Endpoint& endpoint(ossl::Side side) const { return *endpoints_[at(side)]; }
-  [[nodiscard]] bool is_cold() const { return cold_; }
 
  private:
   friend struct Turn;
-  Exchange(const Configuration& configuration, bool cold) : configuration_(configuration), cold_(cold) {}
-  Outcome run(const Watch& watch, unsigned tickets, bool resume);
+  Exchange(const Configuration& configuration, const ExchangeOptions& options)
+      : configuration_(configuration), options_(options) {}
+  Outcome run(const Watch& watch, unsigned tickets, bool resume, Transport transport);
+  void run_over_sockets(PerSide<Turn>& turns, Outcome& outcome, Transport transport);
 
   Configuration configuration_;
-  bool cold_;
+  ExchangeOptions options_;
   PerSide<ossl::EndpointSettings> settings_;
   PerSide<std::optional<ossl::Endpoint>> endpoints_;
   PerSide<ossl::Pipe> pipes_;  // by who reads
+  // Over sockets; made when they are first needed.
+  std::optional<Listener> listener_;
+  std::unique_ptr<Companion> companion_;
 };
 
 }  // namespace tlstrata::handshake

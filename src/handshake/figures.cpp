@@ -29,19 +29,13 @@ double value_of(const Sample& sample, std::size_t measure) {
   return which == Measure::client ? client : which == Measure::server ? server : client + server;
 }
 
-Series series_of(const Measured& measured, std::size_t measure, std::uint64_t seed, std::uint64_t stream) {
-  Series series;
-  for (const Block& block : measured.blocks) {
-    for (const Sample& sample : block.samples) {
-      series.values.push_back(value_of(sample, measure));
-    }
-    series.offsets.push_back(series.values.size());
-  }
+// Draws the resamples of a series whose values and offsets are there.
+void resample(Series& series, std::uint64_t seed, std::uint64_t stream) {
   stats::RankedSample ranked(series.values);
   const stats::Piece everything{0, series.values.size()};
   series.all = ranked.statistics({&everything, 1});
-  if (measured.blocks.size() < stats::least_blocks_for_interval) {
-    return series;
+  if (series.offsets.size() - 1 < stats::least_blocks_for_interval) {
+    return;
   }
   stats::Resampler resampler(series.offsets, seed, stream);
   for (std::uint64_t i = 0; i < resamples; ++i) {
@@ -50,6 +44,17 @@ Series series_of(const Measured& measured, std::size_t measure, std::uint64_t se
   for (std::size_t block = 0; block < resampler.blocks(); ++block) {
     series.left_out.push_back(ranked.statistics(resampler.leave_out(block)));
   }
+}
+
+Series series_of(const Measured& measured, std::size_t measure, std::uint64_t seed, std::uint64_t stream) {
+  Series series;
+  for (const Block& block : measured.blocks) {
+    for (const Sample& sample : block.samples) {
+      series.values.push_back(value_of(sample, measure));
+    }
+    series.offsets.push_back(series.values.size());
+  }
+  resample(series, seed, stream);
   return series;
 }
 
@@ -172,6 +177,23 @@ void add_accounts(const Measured& measured, Figures& figures) {
       }
     }
     figures.middle_ns[side] = middle_mean(std::move(plain));
+    std::vector<double> floor;
+    std::ranges::transform(measured.floor, std::back_inserter(floor),
+                           [side](const FloorSample& sample) { return static_cast<double>(sample[side]); });
+    if (!floor.empty()) {
+      figures.floor_ns[side] = stats::median_of(floor);
+    }
+  }
+}
+
+void add_rate(const Measured& measured, std::uint32_t threads, Figures& figures) {
+  Nanos wall_ns = 0;
+  for (const Block& block : measured.blocks) {
+    wall_ns += block.wall_ns;
+  }
+  if (wall_ns > 0) {
+    figures.per_second =
+        static_cast<double>(figures.cpu_ns[0].n) * threads * nanos_per_second / static_cast<double>(wall_ns);
   }
 }
 
@@ -211,7 +233,7 @@ void adjust(std::vector<Figures>& figures) {
 
 }  // namespace
 
-std::vector<Figures> figures_of(std::span<const Measured> measured, std::uint64_t seed) {
+std::vector<Figures> figures_of(std::span<const Measured> measured, std::uint64_t seed, std::uint32_t threads) {
   std::vector<Figures> result(measured.size());
   std::array<Series, measure_count> base;
   std::uint64_t stream = 0;
@@ -233,9 +255,27 @@ std::vector<Figures> figures_of(std::span<const Measured> measured, std::uint64_
     }
     add_bytes(measured[i], figures);
     add_accounts(measured[i], figures);
+    add_rate(measured[i], threads, figures);
   }
   adjust(result);
   return result;
+}
+
+std::optional<stats::Bounds> difference_interval(std::span<const double> blocks, std::span<const double> base_blocks,
+                                                 std::uint64_t seed) {
+  std::array<Series, 2> series;
+  const std::array given{blocks, base_blocks};
+  for (std::size_t i = 0; i < series.size(); ++i) {
+    if (given[i].size() < stats::least_blocks_for_interval) {
+      return std::nullopt;
+    }
+    for (const double each : given[i]) {
+      series[i].values.push_back(each);
+      series[i].offsets.push_back(series[i].values.size());
+    }
+    resample(series[i], seed, i);
+  }
+  return estimate(series[0], series[1], [](const auto& a, const auto& b) { return median(a) - median(b); }).interval;
 }
 
 }  // namespace tlstrata::handshake

@@ -79,10 +79,16 @@ struct Figures {
   PerSide<std::optional<SignatureLengths>> signatures;  // nullopt: that side does not sign
   PerSide<std::optional<CpuAccount>> account;
   PerSide<std::optional<double>> middle_ns;                              // unbracketed, as CpuAccount::total_ns is made
+  PerSide<std::optional<double>> floor_ns;                               // the primitives alone: the median
+  double per_second = 0;                                                 // handshakes, of all threads by the clock
   std::optional<std::array<Comparison, measure_count>> versus_baseline;  // nullopt: it is the baseline
 };
 
 // The first configuration is the baseline.
-std::vector<Figures> figures_of(std::span<const Measured> measured, std::uint64_t seed);
+std::vector<Figures> figures_of(std::span<const Measured> measured, std::uint64_t seed, std::uint32_t threads = 1);
+
+// 95 %, of the difference of two lists of blocks' medians; nullopt: too few blocks.
+std::optional<stats::Bounds> difference_interval(std::span<const double> blocks, std::span<const double> base_blocks,
+                                                 std::uint64_t seed);
 
 }  // namespace tlstrata::handshake

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include "base/iana.h"
+#include "stats/describe.h"
 #include "stats/random.h"
 
 namespace tlstrata::handshake {
@@ -13,6 +16,7 @@ namespace {
 
 constexpr std::uint16_t tls13 = 0x0304;
 constexpr std::uint32_t per_bracketed = 10;  // handshakes for one that is bracketed
+constexpr std::uint32_t floor_samples = 4;   // a block
 
 Complaint complain_of(const Configuration& configuration, std::string what) {
   return Complaint{std::move(what), configuration.name, "see --matrix for what fails and what asks again",
@@ -87,72 +91,130 @@ Checked<FirstLook> look_at(Exchange& exchange) {
   return FirstLook{outcome.agreement, std::move(*account), std::move(outcome.flights)};
 }
 
-Run::Run(Plan plan) : plan_(std::move(plan)), identities_(std::make_unique<Identities>()) {
-  const std::uint32_t blocks = std::max(1U, std::min(blocks_per_run, plan_.handshakes / 2));
-  stats::Random random(plan_.seed);
-  for (std::uint32_t run = 0; run < plan_.runs; ++run) {
-    const std::size_t begin = order_.size();
-    for (std::size_t configuration = 0; configuration < plan_.configurations.size(); ++configuration) {
+std::vector<Planned> block_order(const Plan& plan) {
+  const std::uint32_t blocks = std::max(1U, std::min(blocks_per_run, plan.handshakes / 2));
+  stats::Random random(plan.seed);
+  std::vector<Planned> order;
+  for (std::uint32_t run = 0; run < plan.runs; ++run) {
+    const std::size_t begin = order.size();
+    for (std::size_t configuration = 0; configuration < plan.configurations.size(); ++configuration) {
       for (std::uint32_t block = 0; block < blocks; ++block) {
         // What does not divide goes to the first blocks.
-        const std::uint32_t handshakes = plan_.handshakes / blocks + (block < plan_.handshakes % blocks ? 1 : 0);
-        order_.push_back({configuration, run, handshakes});
+        const std::uint32_t handshakes = plan.handshakes / blocks + (block < plan.handshakes % blocks ? 1 : 0);
+        order.push_back({configuration, run, handshakes});
       }
     }
-    for (std::size_t left = order_.size() - begin; left > 1; --left) {
-      std::swap(order_[begin + left - 1], order_[begin + random.below(left)]);
+    for (std::size_t left = order.size() - begin; left > 1; --left) {
+      std::swap(order[begin + left - 1], order[begin + random.below(left)]);
     }
   }
+  return order;
+}
+
+void add(MeasuredBlock&& block, Measured& to) {
+  to.blocks.push_back(std::move(block.block));
+  for (std::size_t side = 0; side < side_count; ++side) {
+    to.costs[side].insert(to.costs[side].end(), block.costs[side].begin(), block.costs[side].end());
+  }
+  to.floor.insert(to.floor.end(), block.floor.begin(), block.floor.end());
 }
 
 Checked<Run> Run::prepare(Plan plan) {
-  Run run(std::move(plan));
-  for (const Configuration& configuration : run.plan_.configurations) {
-    auto exchange = Exchange::create(configuration, *run.identities_, run.plan_.cold);
-    if (!exchange) {
-      return std::unexpected(exchange.error());
+  Run run;
+  run.plan_ = std::move(plan);
+  run.identities_ = std::make_unique<Identities>();
+  for (std::uint32_t lane = 0; lane < run.plan_.threads; ++lane) {
+    if (auto added = run.add_lane(); !added) {
+      return std::unexpected(added.error());
     }
-    auto first = look_at(**exchange);
-    if (!first) {
-      return std::unexpected(first.error());
-    }
-    run.exchanges_.push_back(std::move(*exchange));
-    run.measured_.push_back({configuration, std::move(*first), {}, {}});
   }
   return run;
 }
 
-// A handshake that is the same as the first, or a Complaint.
-Checked<Outcome> Run::checked(std::size_t configuration, const Watch& watch) {
-  Outcome outcome = exchanges_[configuration]->run(watch);
-  const Measured& measured = measured_[configuration];
-  if (!outcome.done) {
-    return std::unexpected(complain_of(measured.configuration, "a handshake failed: " + outcome.failure));
+Checked<void> Run::add_lane() {
+  Lane lane;
+  for (const Configuration& configuration : plan_.configurations) {
+    auto exchange = Exchange::create(configuration, *identities_, plan_.options);
+    if (!exchange) {
+      return std::unexpected(exchange.error());
+    }
+    auto first = look_at(**exchange);  // a lane that resumes gets its ticket by it
+    if (!first) {
+      return std::unexpected(first.error());
+    }
+    auto floor = Floor::create(configuration, first->agreement.group, *identities_);
+    if (!floor) {
+      return std::unexpected(floor.error());
+    }
+    lane.exchanges.push_back(std::move(*exchange));
+    lane.floors.push_back(std::move(*floor));
+    if (lanes_.empty()) {
+      firsts_.push_back(std::move(*first));
+    }
   }
-  if (outcome.agreement != measured.first.agreement) {
-    return std::unexpected(
-        complain_of(measured.configuration, "a handshake was another one: " + describe(outcome.agreement) +
-                                                " instead of " + describe(measured.first.agreement)));
+  lanes_.push_back(std::move(lane));
+  return {};
+}
+
+// A handshake that is the same as the first, or a Complaint.
+Checked<Outcome> Run::checked(std::size_t configuration, std::size_t lane, const Watch& watch) {
+  Outcome outcome = lanes_[lane].exchanges[configuration]->run(watch);
+  const FirstLook& first = firsts_[configuration];
+  const Configuration& asked = plan_.configurations[configuration];
+  if (!outcome.done) {
+    return std::unexpected(complain_of(asked, "a handshake failed: " + outcome.failure));
+  }
+  if (outcome.agreement != first.agreement) {
+    return std::unexpected(complain_of(asked, "a handshake was another one: " + describe(outcome.agreement) +
+                                                  " instead of " + describe(first.agreement)));
   }
   for (std::size_t side = 0; side < side_count; ++side) {
-    if (!bytes_fit(measured.configuration, measured.first.account.sides[side], outcome.bytes[side])) {
-      return std::unexpected(
-          complain_of(measured.configuration, fmt::format("a handshake has {} bytes instead of {}", outcome.bytes[side],
-                                                          measured.first.account.sides[side].total)));
+    if (!bytes_fit(asked, first.account.sides[side], outcome.bytes[side])) {
+      return std::unexpected(complain_of(asked, fmt::format("a handshake has {} bytes instead of {}",
+                                                            outcome.bytes[side], first.account.sides[side].total)));
     }
   }
   return outcome;
 }
 
-Checked<void> Run::measure(const Planned& planned) {
-  Block block{planned.run, {}};
-  block.samples.reserve(planned.handshakes);
+Checked<void> Run::bracketed(const Planned& planned, std::size_t lane, MeasuredBlock& into) {
+  const std::uint32_t handshakes = (planned.handshakes + per_bracketed - 1) / per_bracketed;
+  for (std::uint32_t i = 0; i < handshakes; ++i) {
+    PerSide<ossl::PrimitiveCosts> costs;
+    for (ossl::PrimitiveCosts& side : costs) {
+      side.detailed = true;
+    }
+    Watch watch;
+    watch.costs = &costs;
+    const auto outcome = checked(planned.configuration, lane, watch);
+    if (!outcome) {
+      return std::unexpected(outcome.error());
+    }
+    for (std::size_t side = 0; side < side_count; ++side) {
+      into.costs[side].push_back({outcome->cpu_ns[side], costs[side]});
+    }
+  }
+  for (std::uint32_t i = 0; i < floor_samples; ++i) {
+    const auto sample = lanes_[lane].floors[planned.configuration].sample();
+    if (!sample) {
+      return std::unexpected(sample.error());
+    }
+    into.floor.push_back(*sample);
+  }
+  return {};
+}
+
+Checked<MeasuredBlock> Run::measure(const Planned& planned, std::size_t lane) {
+  MeasuredBlock measured;
+  measured.block.run = planned.run;
+  measured.block.samples.reserve(planned.handshakes);
   // The one before those that count brings code and keys back into the caches.
-  if (auto warm = checked(planned.configuration, {}); !warm) {
+  if (auto warm = checked(planned.configuration, lane, {}); !warm) {
     return std::unexpected(warm.error());
   }
+  const auto began = std::chrono::steady_clock::now();
   for (std::uint32_t i = 0; i < planned.handshakes; ++i) {
-    const auto outcome = checked(planned.configuration, {});
+    const auto outcome = checked(planned.configuration, lane, {});
     if (!outcome) {
       return std::unexpected(outcome.error());
     }
@@ -160,46 +222,64 @@ Checked<void> Run::measure(const Planned& planned) {
     sample.cpu_ns = outcome->cpu_ns;
     std::ranges::transform(outcome->bytes, sample.bytes.begin(),
                            [](std::uint64_t bytes) { return static_cast<std::uint32_t>(bytes); });
-    block.samples.push_back(sample);
+    measured.block.samples.push_back(sample);
   }
-  Measured& measured = measured_[planned.configuration];
-  const std::uint32_t bracketed = plan_.account ? (planned.handshakes + per_bracketed - 1) / per_bracketed : 0;
-  for (std::uint32_t i = 0; i < bracketed; ++i) {
-    PerSide<ossl::PrimitiveCosts> costs;
-    for (ossl::PrimitiveCosts& side : costs) {
-      side.detailed = true;
+  measured.block.wall_ns = std::chrono::nanoseconds(std::chrono::steady_clock::now() - began).count();
+  if (plan_.account) {
+    if (auto done = bracketed(planned, lane, measured); !done) {
+      return std::unexpected(done.error());
     }
-    Watch watch;
-    watch.costs = &costs;
-    const auto outcome = checked(planned.configuration, watch);
+  }
+  return measured;
+}
+
+Checked<std::vector<MeasuredBlock>> Run::measure_next(const std::vector<Planned>& order, std::size_t begin) {
+  const std::size_t count = std::min(lanes_.size(), order.size() - begin);
+  std::vector<Checked<MeasuredBlock>> each(count);
+  std::vector<std::thread> threads;
+  for (std::size_t lane = 1; lane < count; ++lane) {
+    threads.emplace_back([&, lane] { each[lane] = measure(order[begin + lane], lane); });
+  }
+  each[0] = measure(order[begin], 0);
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  std::vector<MeasuredBlock> result;
+  for (Checked<MeasuredBlock>& one : each) {
+    if (!one) {
+      return std::unexpected(one.error());
+    }
+    result.push_back(std::move(*one));
+  }
+  return result;
+}
+
+Checked<PerSide<double>> Run::instructions(std::size_t configuration, std::uint32_t handshakes,
+                                           const InstructionCounter& counter) {
+  Watch watch;
+  watch.counter = &counter;
+  PerSide<std::vector<double>> counts;
+  for (std::uint32_t i = 0; i <= handshakes; ++i) {
+    const auto outcome = checked(configuration, 0, watch);
     if (!outcome) {
       return std::unexpected(outcome.error());
     }
-    for (std::size_t side = 0; side < side_count; ++side) {
-      measured.costs[side].push_back({outcome->cpu_ns[side], costs[side]});
+    for (std::size_t side = 0; side < side_count && i != 0; ++side) {
+      counts[side].push_back(static_cast<double>(outcome->cpu_ns[side]));
     }
   }
-  measured.blocks.push_back(std::move(block));
+  return PerSide<double>{stats::median_of(counts[0]), stats::median_of(counts[1])};
+}
+
+Checked<void> Run::count(std::size_t configuration, std::uint32_t handshakes) {
+  Watch watch;
+  for (std::uint32_t i = 0; i <= handshakes; ++i) {
+    watch.counted = i != 0;
+    if (const auto outcome = checked(configuration, 0, watch); !outcome) {
+      return std::unexpected(outcome.error());
+    }
+  }
   return {};
-}
-
-Checked<bool> Run::step() {
-  if (next_ == order_.size()) {
-    return false;
-  }
-  if (auto done = measure(order_[next_]); !done) {
-    return std::unexpected(done.error());
-  }
-  ++next_;
-  return next_ < order_.size();
-}
-
-double Run::progress() const {
-  return order_.empty() ? 1 : static_cast<double>(next_) / static_cast<double>(order_.size());
-}
-
-std::vector<Measured> Run::finish() {
-  return std::move(measured_);
 }
 
 }  // namespace tlstrata::handshake

@@ -5,7 +5,7 @@
 // Ownership: owns endpoints and certificates.
 // Errors:    Complaint naming the configuration: the first handshake failed, or one was not what the first was (version,
 //            cipher, group, resumption, bytes). Then nothing is to be had from the run.
-// Threads:   one.
+// Threads:   one, but for measure().
 // Source:    the blocks are what stats/ resamples and permutes; their order is of the seed alone.
 #pragma once
 
@@ -19,7 +19,9 @@
 #include "handshake/configuration.h"
 #include "handshake/cpu_account.h"
 #include "handshake/exchange.h"
+#include "handshake/floor.h"
 #include "handshake/identities.h"
+#include "handshake/transport.h"
 
 namespace tlstrata::handshake {
 
@@ -28,8 +30,9 @@ struct Plan {
   std::uint32_t handshakes = 2000;  // a configuration and run
   std::uint32_t runs = 5;
   std::uint64_t seed = 1;
-  bool cold = false;
-  bool account = true;  // every tenth handshake is made once more, bracketed
+  ExchangeOptions options;
+  std::uint32_t threads = 1;  // each with contexts of its own
+  bool account = true;        // every tenth handshake is made once more, bracketed
 };
 
 // Blocks of a configuration in one run; fewer where there are fewer than 20 handshakes.
@@ -43,6 +46,7 @@ struct Sample {
 struct Block {
   std::uint32_t run = 0;  // counted from 0
   std::vector<Sample> samples;
+  Nanos wall_ns = 0;  // from the first handshake to the last, with what is between them
 };
 
 // What is known of a configuration before it is measured.
@@ -55,40 +59,57 @@ struct FirstLook {
 struct Measured {
   Configuration configuration;
   FirstLook first;
-  std::vector<Block> blocks;  // in order of time
+  std::vector<Block> blocks;  // in order of the plan
   PerSide<std::vector<CostSample>> costs;
+  std::vector<FloorSample> floor;
 };
 
 // One handshake with its traces, checked: who agreed on what, and that every byte has a name.
 Checked<FirstLook> look_at(Exchange& exchange);
 
+// One block of the plan.
+struct Planned {
+  std::size_t configuration = 0;
+  std::uint32_t run = 0;
+  std::uint32_t handshakes = 0;
+};
+std::vector<Planned> block_order(const Plan& plan);
+
+struct MeasuredBlock {
+  Block block;
+  PerSide<std::vector<CostSample>> costs;
+  std::vector<FloorSample> floor;
+};
+void add(MeasuredBlock&& block, Measured& to);
+
 class Run {
  public:
   static Checked<Run> prepare(Plan plan);
 
-  // One block. false: all are done.
-  Checked<bool> step();
-  [[nodiscard]] double progress() const;  // 0 to 1
-  std::vector<Measured> finish();
-  [[nodiscard]] const Plan& plan() const { return plan_; }
-  [[nodiscard]] Exchange& exchange(std::size_t configuration) { return *exchanges_[configuration]; }
+  [[nodiscard]] const FirstLook& first(std::size_t configuration) const { return firsts_[configuration]; }
+  // On the calling thread; lanes, counted from 0 to Plan::threads, may be used at the same time.
+  Checked<MeasuredBlock> measure(const Planned& planned, std::size_t lane = 0);
+  // The next blocks of `order` from `begin` on, as many as there are lanes, at the same time.
+  Checked<std::vector<MeasuredBlock>> measure_next(const std::vector<Planned>& order, std::size_t begin);
+  // So many handshakes on lane 0, in the functions that callgrind counts in; one before them is not counted.
+  Checked<void> count(std::size_t configuration, std::uint32_t handshakes);
+  // The medians of so many, by the processor's counter; one before them is not counted.
+  Checked<PerSide<double>> instructions(std::size_t configuration, std::uint32_t handshakes,
+                                        const InstructionCounter& counter);
 
  private:
-  struct Planned {
-    std::size_t configuration;
-    std::uint32_t run;
-    std::uint32_t handshakes;
+  struct Lane {
+    std::vector<std::unique_ptr<Exchange>> exchanges;
+    std::vector<Floor> floors;
   };
-  explicit Run(Plan plan);
-  Checked<Outcome> checked(std::size_t configuration, const Watch& watch);
-  Checked<void> measure(const Planned& planned);
+  Checked<void> add_lane();
+  Checked<Outcome> checked(std::size_t configuration, std::size_t lane, const Watch& watch);
+  Checked<void> bracketed(const Planned& planned, std::size_t lane, MeasuredBlock& into);
 
   Plan plan_;
   std::unique_ptr<Identities> identities_;
-  std::vector<std::unique_ptr<Exchange>> exchanges_;
-  std::vector<Measured> measured_;
-  std::vector<Planned> order_;
-  std::size_t next_ = 0;
+  std::vector<FirstLook> firsts_;
+  std::vector<Lane> lanes_;
 };
 
 }  // namespace tlstrata::handshake

@@ -1,8 +1,8 @@
-// How a call of libssl to libcrypto is bracketed: shared by primitive_costs.cpp and detail_calls.cpp, which define those calls.
+// How a call of libssl to libcrypto is bracketed: primitive_costs.cpp and detail_calls.cpp define those calls.
 //
 // In/Out:    bracketed() calls on and adds what the call cost to a part of the thread's current PrimitiveCosts.
 // Units:     nanoseconds of CPU, by cpu_stopwatch.h.
-// Ownership: only those two files include this header.
+// Ownership: only files of src/ossl include this header.
 // Threads:   each has its own current costs.
 #pragma once
 

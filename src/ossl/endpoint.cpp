@@ -4,6 +4,7 @@
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
+#include <unistd.h>
 
 #include <array>
 #include <utility>
@@ -75,12 +76,20 @@ struct Endpoint::State {
   Side side = Side::client;
   bool verifies = false;
   std::string host;
+  int key_log_fd = -1;
   Session ticket;
 
   static int keep_ticket(SSL* ssl, SSL_SESSION* session) {
     auto& state = *static_cast<State*>(SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl)));
     state.ticket.reset(SSL_SESSION_dup(session));
     return 0;
+  }
+
+  // One write(2) a line: with O_APPEND lines of several threads do not mix.
+  static void log_keys(const SSL* ssl, const char* line) {
+    const auto* const state = static_cast<const State*>(SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl)));
+    const std::string text = std::string(line) + '\n';
+    (void)!::write(state->key_log_fd, text.data(), text.size());
   }
 };
 
@@ -139,6 +148,10 @@ Checked<Endpoint> Endpoint::create(const EndpointSettings& settings) {
   }
   use_verification(context, settings);
   SSL_CTX_set_app_data(context, state.get());
+  state->key_log_fd = settings.key_log_fd;
+  if (settings.key_log_fd >= 0) {
+    SSL_CTX_set_keylog_callback(context, State::log_keys);
+  }
   if (is_client) {
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
     SSL_CTX_sess_set_new_cb(context, State::keep_ticket);
@@ -250,6 +263,7 @@ void Peer::read_tickets() {
 }
 
 void Peer::send_close_notify() {
+  SSL_set_msg_callback(ssl_.get(), nullptr);
   (void)SSL_shutdown(ssl_.get());
   ERR_clear_error();
 }

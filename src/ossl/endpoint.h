@@ -30,8 +30,9 @@ struct EndpointSettings {
   std::string chain_pem;                  // this side's own certificate, its chain behind it; empty: none
   std::string key_pem;                    // its private key
   std::string
-      trusted_pem;   // authorities of the other side's chain; empty: a client believes any, a server asks for none
-  std::string host;  // a client's: sent as SNI and verified where `trusted_pem` is there; empty: neither
+      trusted_pem;      // authorities of the other side's chain; empty: a client believes any, a server asks for none
+  int key_log_fd = -1;  // secrets are appended here, a line a write; -1: nowhere
+  std::string host;     // a client's: sent as SNI and verified where `trusted_pem` is there; empty: neither
 };
 
 class Endpoint {
@@ -89,6 +90,7 @@ class Peer {
   Step handshake();
   // A client's, after the handshake: takes the tickets that have come.
   void read_tickets();
+  // Not in the trace. Without it the library would take the session for one that must not be resumed.
   void send_close_notify();
 
   [[nodiscard]] Agreement agreement() const;

@@ -8,12 +8,13 @@
 #include <cstring>
 #include <span>
 
+#include "ossl/bracket.h"
 #include "ossl/handle.h"
 
 namespace tlstrata::ossl {
 namespace {
 
-constexpr std::size_t receive_size = std::size_t{32} * 1024;
+constexpr std::size_t receive_size = std::size_t{8} * 1024;
 
 Wire& wire_of(BIO* bio) {
   return *static_cast<Wire*>(BIO_get_data(bio));
@@ -51,6 +52,9 @@ bool fill(Wire& wire) {
     received = ::recv(wire.socket, pipe.bytes.data(), pipe.bytes.size(), 0);
   } while (received < 0 && errno == EINTR);
   pipe.bytes.resize(received > 0 ? static_cast<std::size_t>(received) : 0);
+  if (current_costs != nullptr) {
+    CpuStopwatch::sync();  // it may have slept
+  }
   return received > 0;
 }
 

@@ -11,3 +11,6 @@ tlstrata_script_test(e2e.load e2e/load_test.py LABEL e2e TIMEOUT 300)
 tlstrata_script_test(e2e.load_features e2e/load_features_test.py LABEL e2e TIMEOUT 600)
 tlstrata_script_test(e2e.follow e2e/follow.py LABEL e2e TIMEOUT 120)
 tlstrata_script_test(e2e.provider e2e/provider_test.py LABEL e2e TIMEOUT 300)
+tlstrata_script_test(e2e.handshake e2e/handshake_test.py LABEL e2e TIMEOUT 300)
+# A fault of the statistics flags most pairs; chance flags 6 of 10 once in a hundred thousand runs.
+tlstrata_script_test(e2e.handshake_aa e2e/handshake_aa.py LABEL e2e TIMEOUT 120 ARGS --pairs 10 --handshakes 100 --most 5)
