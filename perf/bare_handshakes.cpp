@@ -43,7 +43,8 @@ bool handshake(SSL_CTX* client_context, SSL_CTX* server_context) {
   BIO_up_ref(up);
   BIO_up_ref(down);
   SSL_set_bio(client.get(), down, up);
-  SSL_set_tlsext_host_name(client.get(), "localhost");
+  // SSL_set_tlsext_host_name(3), whose macro casts in the old style.
+  SSL_ctrl(client.get(), SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name, const_cast<char*>("localhost"));
   SSL_set1_host(client.get(), "localhost");
   SSL_set_num_tickets(server.get(), 0);
   int client_done = 0;
