@@ -31,7 +31,8 @@ def workloads(source):
     captures = sorted(str(path) for path in field.glob("*.pcap*") if not path.name.endswith(".json"))
     key_logs = sorted(str(path) for path in field.glob("*.keys") if not path.name.startswith("keys_"))
     keys = [word for path in key_logs for word in ("--keylog", path)]
-    return {"analyze_field": ["analyze", *captures, *keys, "--threads", "1", "--transactions", "/dev/null"]}
+    return {"analyze_field": ["analyze", *captures, *keys, "--threads", "1", "--transactions", "/dev/null"],
+            "handshake_50": ["handshake", "--groups", "X25519MLKEM768", "--certs", "ecdsa-p256", "--count", "50"]}
 
 
 def environment_of(program):

@@ -18,6 +18,7 @@ int run(int argc, char** argv);
 
 void add_analyze(CLI::App& app, Action& action);
 void add_doctor(CLI::App& app, Action& action);
+void add_handshake(CLI::App& app, Action& action);
 void add_lab(CLI::App& app, Action& action);
 void add_load(CLI::App& app, Action& action);
 void add_model(CLI::App& app, Action& action);

@@ -319,14 +319,7 @@ void ClientConnection::send_close_notify() {
 }
 
 std::uint16_t ClientConnection::group() const {
-  // Only groups with a number in the library's own registry of objects come as that; all others as their code points.
-  const long group = SSL_ctrl(ssl_.get(), SSL_CTRL_GET_NEGOTIATED_GROUP, 0, nullptr);
-  if ((group & TLSEXT_nid_unknown) != 0) {
-    return static_cast<std::uint16_t>(group & 0xFFFF);
-  }
-  const char* const name = SSL_get0_group_name(ssl_.get());
-  const auto code = name != nullptr ? group_code_point(name) : std::nullopt;
-  return code.value_or(0);
+  return negotiated_group(ssl_.get());
 }
 
 std::string_view ClientConnection::alpn() const {

@@ -10,6 +10,7 @@
 #include <iterator>
 #include <vector>
 
+#include "base/iana.h"
 #include "ossl/handle.h"
 #include "ossl/provider.h"
 
@@ -87,6 +88,17 @@ std::string group_list(std::span<const std::uint16_t> offer, std::span<const std
     list += group->library_name;
   }
   return list;
+}
+
+std::uint16_t negotiated_group(ssl_st* ssl) {
+  // Only groups with a number in the library's own registry of objects come as that; all others as their code points.
+  const long group = SSL_ctrl(ssl, SSL_CTRL_GET_NEGOTIATED_GROUP, 0, nullptr);
+  if ((group & TLSEXT_nid_unknown) != 0) {
+    return static_cast<std::uint16_t>(group & 0xFFFF);
+  }
+  const char* const name = SSL_get0_group_name(ssl);
+  const auto code = name != nullptr ? group_code_point(name) : std::nullopt;
+  return code.value_or(0);
 }
 
 }  // namespace tlstrata::ossl

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+struct ssl_st;
+
 namespace tlstrata::ossl {
 
 struct LibraryGroup {
@@ -31,5 +33,8 @@ inline constexpr std::size_t most_key_shares = 4;
 // "X25519MLKEM768:*X25519" for the offer X25519MLKEM768, X25519 and the share X25519. Groups that the library lacks are
 // left out: look for them in supported_groups() first.
 std::string group_list(std::span<const std::uint16_t> offer, std::span<const std::uint16_t> key_shares);
+
+// Selected by the server; 0 before that.
+std::uint16_t negotiated_group(ssl_st* ssl);
 
 }  // namespace tlstrata::ossl

@@ -1,32 +1,18 @@
 #include "ossl/primitive_costs.h"
 
-#include <dlfcn.h>
 #include <openssl/evp.h>
 #include <openssl/x509_vfy.h>
 
 #include <algorithm>
 #include <array>
-#include <ctime>
-#include <functional>
 
-#include "ossl/cpu_stopwatch.h"
+#include "ossl/bracket.h"
 
 namespace tlstrata::ossl {
+
+thread_local constinit PrimitiveCosts* current_costs = nullptr;
+
 namespace {
-
-thread_local PrimitiveCosts* current = nullptr;
-
-Nanos monotonic_ns() {
-  timespec now{};
-  (void)::clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec * nanos_per_second + now.tv_nsec;
-}
-
-// The library's own definition behind ours.
-template <typename Function>
-Function* next_definition(const char* name) {
-  return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
-}
 
 Nanos& key_generation(PrimitiveCosts& costs) {
   const std::size_t at = std::min(costs.key_generations++, PrimitiveCosts::most_key_generations - 1);
@@ -35,32 +21,25 @@ Nanos& key_generation(PrimitiveCosts& costs) {
 
 // Which of the shares is made next.
 std::size_t current_share() {
-  return current == nullptr ? 0 : std::min(current->key_generations, PrimitiveCosts::most_key_generations - 1);
+  return current_costs == nullptr ? 0
+                                  : std::min(current_costs->key_generations, PrimitiveCosts::most_key_generations - 1);
 }
 
-// Calls `function`, and adds what it cost where `part` of the costs says; `shortest` is the least so far on this thread.
+// The same where nothing may be measured: then the call costs one look more.
 template <typename Part, typename Function, typename... Arguments>
 int measured(Nanos& shortest, Part part, Function* function, Arguments... arguments) {
-  PrimitiveCosts* const costs = current;
-  if (costs == nullptr) {
-    return function(arguments...);
-  }
-  CpuStopwatch watch;
-  watch.start(monotonic_ns());
-  const int result = function(arguments...);
-  const Nanos spent = watch.stop(monotonic_ns(), shortest);
-  std::invoke(part, *costs) += spent;
-  return result;
+  PrimitiveCosts* const costs = current_costs;
+  return costs == nullptr ? function(arguments...) : bracketed(*costs, shortest, part, function, arguments...);
 }
 
 }  // namespace
 
-PrimitiveMeter::PrimitiveMeter(PrimitiveCosts* costs) : outer_(current) {
-  current = costs;
+PrimitiveMeter::PrimitiveMeter(PrimitiveCosts* costs) : outer_(current_costs) {
+  current_costs = costs;
 }
 
 PrimitiveMeter::~PrimitiveMeter() {
-  current = outer_;
+  current_costs = outer_;
 }
 
 bool primitives_can_be_measured() {
@@ -72,11 +51,11 @@ bool primitives_can_be_measured() {
 
 Nanos clock_cost_ns() {
   constexpr int readings = 1000;
-  const Nanos before = monotonic_ns();
+  const Nanos before = bracket_clock_ns();
   for (int i = 0; i < readings; ++i) {
     CpuStopwatch::sync();
   }
-  return (monotonic_ns() - before) / readings;
+  return (bracket_clock_ns() - before) / readings;
 }
 
 }  // namespace tlstrata::ossl
@@ -105,6 +84,15 @@ int EVP_PKEY_decapsulate(EVP_PKEY_CTX* context, unsigned char* secret, size_t* s
       "EVP_PKEY_decapsulate");
   return measured(shortest, &PrimitiveCosts::key_agreement_ns, next, context, secret, secret_size, wrapped,
                   wrapped_size);
+}
+
+int EVP_PKEY_encapsulate(EVP_PKEY_CTX* context, unsigned char* wrapped, size_t* wrapped_size, unsigned char* secret,
+                         size_t* secret_size) {
+  static thread_local tlstrata::Nanos shortest = 0;
+  static auto* const next =
+      next_definition<int(EVP_PKEY_CTX*, unsigned char*, size_t*, unsigned char*, size_t*)>("EVP_PKEY_encapsulate");
+  return measured(shortest, &PrimitiveCosts::encapsulation_ns, next, context, wrapped, wrapped_size, secret,
+                  secret_size);
 }
 
 int EVP_PKEY_derive(EVP_PKEY_CTX* context, unsigned char* secret, size_t* secret_size) {
