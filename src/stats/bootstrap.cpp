@@ -14,17 +14,6 @@ namespace {
 constexpr double confidence_tail = 0.025;
 constexpr std::size_t stretch = 64;  // ranks that are counted together while a quantile is looked for
 
-// Estimates the variance of a statistic from its values with one block left out each.
-double jackknife_variance(const LeaveOneOut& values) {
-  const double k = static_cast<double>(values.size());
-  const double centre = mean(values);
-  double squares = 0;
-  for (const double value : values) {
-    squares += (value - centre) * (value - centre);
-  }
-  return squares * (k - 1) / k;
-}
-
 struct Spread {
   double variance = 0;
   double degrees_of_freedom = 1;  // Welch and Satterthwaite's
@@ -46,6 +35,16 @@ Spread jackknife_spread(std::span<const LeaveOneOut> left_out) {
 }
 
 }  // namespace
+
+double jackknife_variance(const LeaveOneOut& values) {
+  const double k = static_cast<double>(values.size());
+  const double centre = mean(values);
+  double squares = 0;
+  for (const double value : values) {
+    squares += (value - centre) * (value - centre);
+  }
+  return squares * (k - 1) / k;
+}
 
 std::size_t moving_block_length(std::size_t n) {
   auto length = static_cast<std::size_t>(std::cbrt(static_cast<double>(n)));
