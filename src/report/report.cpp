@@ -4,6 +4,7 @@
 #include <system_error>
 #include <utility>
 
+#include "report/client_times.h"
 #include "report/html.h"
 #include "report/json.h"
 #include "report/latex.h"
@@ -34,6 +35,9 @@ Checked<Results> read_results(const std::filesystem::path& folder) {
   results.manifest = std::move(*manifest);
   results.rows = std::move(*rows);
   results.summary = summarize({.rows = results.rows, .resources = *resources, .manifest = &results.manifest});
+  if (const Checked<void> added = add_client_times(folder, results.rows, results.summary); !added) {
+    return std::unexpected(added.error());
+  }
   return results;
 }
 
