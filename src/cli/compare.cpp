@@ -13,6 +13,8 @@
 #include "compare/gate.h"
 #include "compare/tables.h"
 #include "report/output_file.h"
+#include "report/reference.h"
+#include "report/report.h"
 
 namespace tlstrata::cli {
 namespace {
@@ -40,6 +42,7 @@ struct CompareArguments {
   std::string csv;
   std::string markdown;
   std::string latex;
+  std::string reference;
   std::uint32_t slices = 0;
   compare::Options options;
 };
@@ -71,15 +74,12 @@ Checked<compare::Compared> make(const CompareArguments& arguments) {
   return compare::compare(sources[0], sources[1], options);
 }
 
-Checked<void> write(const CompareArguments& arguments, const compare::Compared& compared,
-                    const std::vector<compare::Judgement>& judgements) {
-  const report::Grid grid = compare::grid_of(compared);
-  const std::array outputs{
-      std::pair(&arguments.json, report::to_text(compare::document_of(compared, judgements))),
-      std::pair(&arguments.csv, report::to_csv(grid)),
-      std::pair(&arguments.markdown, compare::markdown_of(compared, judgements)),
-      std::pair(&arguments.latex, report::to_latex(grid)),
-  };
+// The result in each format that was asked for; `text` where none goes to standard output.
+Checked<void> write(const CompareArguments& arguments, const report::Json& document, const report::Grid& grid,
+                    const std::string& markdown, const std::string& text_for_terminal) {
+  const std::array outputs{std::pair(&arguments.json, report::to_text(document)),
+                           std::pair(&arguments.csv, report::to_csv(grid)), std::pair(&arguments.markdown, markdown),
+                           std::pair(&arguments.latex, report::to_latex(grid))};
   bool to_standard_output = false;
   for (const auto& [path, text] : outputs) {
     if (path->empty()) {
@@ -91,12 +91,36 @@ Checked<void> write(const CompareArguments& arguments, const compare::Compared& 
     }
   }
   if (!to_standard_output) {
-    fmt::print("{}", compare::text_of(compared));
+    fmt::print("{}", text_for_terminal);
   }
   return {};
 }
 
+// A folder against figures that are built in.
+Checked<ExitCode> run_reference(const CompareArguments& arguments) {
+  const auto results = report::read_results(arguments.sides[0]);
+  if (!results) {
+    return std::unexpected(results.error());
+  }
+  const report::Grid grid = *report::reference_grid(arguments.reference, results->summary);
+  report::Json document = report::open_document("compare");
+  document["reference"] = arguments.reference;
+  document["table"] = report::to_json(grid);
+  if (auto written = write(arguments, document, grid, report::to_markdown(grid), report::to_terminal(grid)); !written) {
+    return std::unexpected(written.error());
+  }
+  return ExitCode::fine;
+}
+
 Checked<ExitCode> run_compare(const CompareArguments& arguments) {
+  if (arguments.reference.empty() == arguments.sides[1].empty() ||
+      (!arguments.reference.empty() && !arguments.fail_if.empty())) {
+    return std::unexpected(Complaint{"one thing to compare A with is needed", "compare",
+                                     "give B, or --reference without --fail-if", ExitCode::usage});
+  }
+  if (!arguments.reference.empty()) {
+    return run_reference(arguments);
+  }
   std::vector<compare::Condition> conditions;
   for (const std::string& text : arguments.fail_if) {
     auto condition = compare::parse_condition(text);
@@ -114,7 +138,9 @@ Checked<ExitCode> run_compare(const CompareArguments& arguments) {
   if (!judgements) {
     return std::unexpected(judgements.error());
   }
-  if (auto written = write(arguments, *compared, *judgements); !written) {
+  if (auto written = write(arguments, compare::document_of(*compared, *judgements), compare::grid_of(*compared),
+                           compare::markdown_of(*compared, *judgements), compare::text_of(*compared));
+      !written) {
     return std::unexpected(written.error());
   }
   bool failed = false;
@@ -135,7 +161,9 @@ void add_compare(CLI::App& app, Action& action) {
   command->description(description);
   auto arguments = std::make_shared<CompareArguments>();
   command->add_option("A", arguments->sides[0], "the baseline: a result folder, a CSV file, or PATH:CELL")->required();
-  command->add_option("B", arguments->sides[1], "what is held against it")->required();
+  command->add_option("B", arguments->sides[1], "what is held against it");
+  command->add_option("--reference", arguments->reference, "in place of B: published figures beside those of folder A")
+      ->check(CLI::IsMember(report::reference_names()));
   command
       ->add_option("--fail-if", arguments->fail_if,
                    "fail (exit code 1) where this holds, such as 'tls_handshake.p50 > +5%' or 'total.p95 > +40us'; "

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
 
 #include "base/text.h"
 #include "report/csv.h"
@@ -85,9 +86,26 @@ std::size_t width_of(std::string_view text) {
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80; }));
 }
 
+// Without the columns that are for programs.
+Grid for_people(const Grid& grid) {
+  Grid shown{grid.name, grid.title, {}, {}, grid.notes};
+  std::ranges::copy_if(grid.columns, std::back_inserter(shown.columns),
+                       [](const Column& column) { return !column.only_data; });
+  for (const auto& row : grid.rows) {
+    shown.rows.emplace_back();
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      if (!grid.columns[i].only_data) {
+        shown.rows.back().push_back(row[i]);
+      }
+    }
+  }
+  return shown;
+}
+
 }  // namespace
 
-std::string to_markdown(const Grid& grid) {
+std::string to_markdown(const Grid& data) {
+  const Grid grid = for_people(data);
   const Format format{"\u2013", "\u00b5s", for_markdown, [](std::string_view code) { return for_markdown(code); },
                       [](const std::string& text) { return for_markdown(text); }};
   std::string out = fmt::format("**{}**\n\n|", for_markdown(grid.title));
@@ -133,7 +151,8 @@ std::string to_csv(const Grid& grid) {
   return out;
 }
 
-std::string to_latex(const Grid& grid) {
+std::string to_latex(const Grid& data) {
+  const Grid grid = for_people(data);
   const Format format{"--", "$\\mu$s", for_latex,
                       [](std::string_view code) { return fmt::format("\\texttt{{{}}}", for_latex(code)); },
                       [](const std::string& text) {
@@ -194,7 +213,8 @@ Json to_json(const Grid& grid) {
   return object;
 }
 
-std::string to_terminal(const Grid& grid) {
+std::string to_terminal(const Grid& data) {
+  const Grid grid = for_people(data);
   const Format format{"-", "us", for_terminal, for_terminal, same};
   std::vector<std::vector<std::string>> lines(1);
   for (const Column& column : grid.columns) {

@@ -36,6 +36,7 @@ struct Column {
   std::string key;      // in CSV and JSON; ends with _ns where the kind is a time
   std::string heading;  // for people, plain ASCII; units are added
   Kind kind = Kind::text;
+  bool only_data = false;  // in CSV and JSON alone
 };
 
 using Value = std::variant<std::monostate, double, std::string>;

@@ -137,26 +137,6 @@ void add_dominance(Comparison& result, const Side& cell, const Side& base, std::
   }
 }
 
-// Holm's first step, which a lone difference must pass, divides alpha by the family's size.
-void add_detectable(std::span<Comparison* const> family) {
-  std::map<std::pair<double, double>, double> known;  // by degrees of freedom and alpha: most are alike
-  const auto detectable = [&](const Comparison& comparison, double alpha) -> std::optional<double> {
-    if (!comparison.standard_error || *comparison.smallest_p >= alpha) {
-      return std::nullopt;
-    }
-    const double freedom = comparison.standard_error->degrees_of_freedom;
-    const auto [place, is_new] = known.try_emplace({freedom, alpha}, 0);
-    if (is_new) {
-      place->second = stats::detectable_estimated_errors(freedom, alpha, promised_power);
-    }
-    return place->second * comparison.standard_error->value;
-  };
-  for (Comparison* comparison : family) {
-    comparison->minimum_detectable = detectable(*comparison, family_alpha / static_cast<double>(family.size()));
-    comparison->minimum_detectable_alone = detectable(*comparison, family_alpha);
-  }
-}
-
 }  // namespace
 
 std::vector<double> Sample::present(std::size_t measure) const {
@@ -325,7 +305,26 @@ void adjust_family(std::span<Comparison* const> family) {
     family[i]->p_holm = adjusted[i];
     family[i]->flagged = adjusted[i] < family_alpha;
   }
-  add_detectable(family);
+}
+
+// Holm's first step, which a lone difference must pass, divides alpha by the family's size.
+void add_detectable(std::span<Comparison* const> comparisons, std::size_t family_size) {
+  std::map<std::pair<double, double>, double> known;  // by degrees of freedom and alpha: most are alike
+  const auto detectable = [&](const Comparison& comparison, double alpha) -> std::optional<double> {
+    if (!comparison.standard_error || *comparison.smallest_p >= alpha) {
+      return std::nullopt;
+    }
+    const double freedom = comparison.standard_error->degrees_of_freedom;
+    const auto [place, is_new] = known.try_emplace({freedom, alpha}, 0);
+    if (is_new) {
+      place->second = stats::detectable_estimated_errors(freedom, alpha, promised_power);
+    }
+    return place->second * comparison.standard_error->value;
+  };
+  for (Comparison* comparison : comparisons) {
+    comparison->minimum_detectable = detectable(*comparison, family_alpha / static_cast<double>(family_size));
+    comparison->minimum_detectable_alone = detectable(*comparison, family_alpha);
+  }
 }
 
 void describe_course(CellSummary& cell, const Sample& sample) {

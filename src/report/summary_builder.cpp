@@ -92,6 +92,7 @@ void adjust(Summary& summary) {
     }
   }
   adjust_family(family);
+  add_detectable(family, family.size());
   summary.comparisons = family.size();
 }
 

@@ -199,7 +199,11 @@ std::optional<Bounds> interval(std::vector<double> resampled, std::span<const Le
   const double width = ratio * boost::math::quantile(boost::math::complement(student, confidence_tail));
   const double tail = boost::math::cdf(boost::math::normal(), -width);
   std::sort(resampled.begin(), resampled.end());
-  return Bounds{quantile(resampled, tail), quantile(resampled, 1 - tail)};
+  // The i-th of n values has i / (n + 1) of the distribution below it (definition 6); definition 7 would take bounds too far
+  // inside, by a percent of coverage with 300 resamples.
+  const double n = static_cast<double>(resampled.size());
+  const double low = std::clamp(((n + 1) * tail - 1) / (n - 1), 0.0, 1.0);
+  return Bounds{quantile(resampled, low), quantile(resampled, 1 - low)};
 }
 
 }  // namespace tlstrata::stats

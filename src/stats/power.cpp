@@ -4,7 +4,7 @@
 #include <boost/math/distributions/chi_squared.hpp>
 #include <boost/math/distributions/non_central_t.hpp>
 #include <boost/math/distributions/students_t.hpp>
-#include <boost/math/quadrature/gauss_kronrod.hpp>
+#include <boost/math/quadrature/gauss.hpp>
 #include <boost/math/tools/roots.hpp>
 #include <cmath>
 #include <cstdint>
@@ -23,23 +23,20 @@ double chance_beyond(double t, double degrees_of_freedom, double errors) {
       boost::math::complement(boost::math::non_central_t(degrees_of_freedom, std::max(0.0, errors)), t));
 }
 
-// The argument at which an ascending function reaches `wanted`.
+// The argument at which an ascending function reaches `wanted`, to so many bits.
 template <typename Function>
-double solve(Function function, double wanted) {
-  double high = 4;
-  while (function(high) < wanted && high < 1e6) {
-    high *= 2;
-  }
+double solve(Function function, double wanted, int bits) {
   std::uintmax_t steps = 200;
-  const auto root = boost::math::tools::toms748_solve([&](double at) { return function(at) - wanted; }, 0.0, high,
-                                                      boost::math::tools::eps_tolerance<double>(46), steps);
+  const auto root =
+      boost::math::tools::bracket_and_solve_root([&](double at) { return function(at) - wanted; }, 3.5, 1.5, true,
+                                                 boost::math::tools::eps_tolerance<double>(bits), steps);
   return root.first + (root.second - root.first) / 2;
 }
 
 // Power averaged over the estimate's ratio to the truth, whose square is chi-squared by its degrees of freedom.
 double average_power(double errors, double degrees_of_freedom, double critical) {
   const boost::math::chi_squared square(degrees_of_freedom);
-  constexpr double tail = 1e-12;
+  constexpr double tail = 1e-9;
   const double least = std::sqrt(boost::math::quantile(square, tail) / degrees_of_freedom);
   const double most = std::sqrt(boost::math::quantile(boost::math::complement(square, tail)) / degrees_of_freedom);
   const auto at = [&](double ratio) {
@@ -47,7 +44,7 @@ double average_power(double errors, double degrees_of_freedom, double critical) 
         boost::math::pdf(square, ratio * ratio * degrees_of_freedom) * 2 * ratio * degrees_of_freedom;
     return density * chance_beyond(critical, degrees_of_freedom, errors * ratio);
   };
-  return boost::math::quadrature::gauss_kronrod<double, 61>::integrate(at, least, most, 0);
+  return boost::math::quadrature::gauss<double, 20>::integrate(at, least, most);
 }
 
 }  // namespace
@@ -74,12 +71,12 @@ double power_of_t(double errors, double degrees_of_freedom, double alpha) {
 
 double detectable_errors(double degrees_of_freedom, double alpha, double power) {
   const double critical = critical_t(degrees_of_freedom, alpha);
-  return solve([&](double errors) { return chance_beyond(critical, degrees_of_freedom, errors); }, power);
+  return solve([&](double errors) { return chance_beyond(critical, degrees_of_freedom, errors); }, power, 46);
 }
 
 double detectable_estimated_errors(double degrees_of_freedom, double alpha, double power) {
   const double critical = critical_t(degrees_of_freedom, alpha);
-  return solve([&](double errors) { return average_power(errors, degrees_of_freedom, critical); }, power);
+  return solve([&](double errors) { return average_power(errors, degrees_of_freedom, critical); }, power, 24);
 }
 
 }  // namespace tlstrata::stats

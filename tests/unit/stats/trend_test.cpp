@@ -78,7 +78,7 @@ TEST(Course, AlarmsAsOftenAsPromisedAndFindsWhatIsThere) {
               warm_ups, drifts_found, warm_ups_found);
   EXPECT_NEAR(mean(changes), 0.5, 0.05);
   EXPECT_NEAR(mean(excesses), 0.4, 0.06);
-  EXPECT_GT(drifts_found, runs * 95 / 100);
+  EXPECT_GT(drifts_found, runs * 90 / 100);
   EXPECT_GT(warm_ups_found, runs * 95 / 100);
   // Kendall's p has steps: of ten blocks the last one below 0.05 is 0.047.
   EXPECT_LE(drifts, runs * 7 / 100 + 3);
