@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <utility>
 
 #include "stats/describe.h"
@@ -309,17 +308,12 @@ void adjust_family(std::span<Comparison* const> family) {
 
 // Holm's first step, which a lone difference must pass, divides alpha by the family's size.
 void add_detectable(std::span<Comparison* const> comparisons, std::size_t family_size) {
-  std::map<std::pair<double, double>, double> known;  // by degrees of freedom and alpha: most are alike
-  const auto detectable = [&](const Comparison& comparison, double alpha) -> std::optional<double> {
+  const auto detectable = [](const Comparison& comparison, double alpha) -> std::optional<double> {
     if (!comparison.standard_error || *comparison.smallest_p >= alpha) {
       return std::nullopt;
     }
-    const double freedom = comparison.standard_error->degrees_of_freedom;
-    const auto [place, is_new] = known.try_emplace({freedom, alpha}, 0);
-    if (is_new) {
-      place->second = stats::detectable_estimated_errors(freedom, alpha, promised_power);
-    }
-    return place->second * comparison.standard_error->value;
+    const auto& [error, freedom] = *comparison.standard_error;
+    return error * stats::detectable_estimated_errors(freedom, alpha, promised_power);
   };
   for (Comparison* comparison : comparisons) {
     comparison->minimum_detectable = detectable(*comparison, family_alpha / static_cast<double>(family_size));

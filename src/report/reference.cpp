@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <limits>
 
 #include "report/figures.h"
 
@@ -17,13 +18,31 @@ constexpr double about = 0.1;  // how far from "about 6" still is about 6; our r
 constexpr std::uint64_t small_response = 4096;
 constexpr std::uint64_t large_response = 40960;
 
-enum class Exchange : std::uint8_t { classical, hybrid, pure };
+// Kinds of key exchange, to be joined.
+constexpr unsigned classical = 1;
+constexpr unsigned hybrid = 2;
+constexpr unsigned pure = 4;
+constexpr unsigned post_quantum = hybrid | pure;
+constexpr unsigned every = classical | post_quantum;
 
-Exchange exchange_of(const CellSummary& cell) {
+unsigned exchange_of(const CellSummary& cell) {
   const std::string& group = cell.main() != nullptr ? cell.main()->rows.group : cell.offer;
-  return group.starts_with("MLKEM")                 ? Exchange::pure
-         : group.find("MLKEM") != std::string::npos ? Exchange::hybrid
-                                                    : Exchange::classical;
+  return group.starts_with("MLKEM") ? pure : group.find("MLKEM") != std::string::npos ? hybrid : classical;
+}
+
+struct Range {
+  double low;  // NaN: open, nothing was said of this end
+  double high;
+  bool is_near = false;  // one figure, which stands for what is near it
+};
+constexpr Range between(double low, double high) {
+  return {low, high};
+}
+constexpr Range near(double figure) {
+  return {figure, figure, true};
+}
+constexpr Range below(double high) {
+  return {std::numeric_limits<double>::quiet_NaN(), high};
 }
 
 // What of a summary belongs to a published quantity.
@@ -49,12 +68,10 @@ bool is_large(const CellSummary& cell) {
 struct Published {
   const char* quantity;
   const char* text;  // as it was published
-  double low;        // NaN: open
-  double high;
-  bool is_about;  // one figure that was called approximate
+  Range range;
   Kind kind;
   bool (*size)(const CellSummary&);
-  std::vector<Exchange> exchanges;
+  unsigned exchanges;
   Pick pick;
   bool is_effect;  // has a direction: against the classical baseline
   const char* not_published;
@@ -123,123 +140,71 @@ constexpr std::size_t measure(strata::Layer layer) {
   return static_cast<std::size_t>(layer);
 }
 
-std::vector<Published> layered_study() {
-  using enum Exchange;
+constexpr const char* no_cells = "medians of single cells, SDs, intervals";
+constexpr const char* no_spread = "per cell; intervals";
+
+std::vector<Published> published_layers() {
   using enum strata::Layer;
-  const std::vector all{classical, hybrid, pure};
-  const std::vector post_quantum{hybrid, pure};
-  constexpr const char* no_cells = "medians of single cells, SDs, intervals";
-  constexpr const char* no_core = "of how many cores, and at which load of the machine";
+  const Pick handshake_gap = effect_of(measure(tls_handshake), difference);
   return {
-      {"tcp_handshake, median", "0.36-0.40 ms whatever the group", 0.36 * ms, 0.40 * ms, false, Kind::time, is_any_size,
-       all, median_of(measure(tcp_handshake)), false, no_cells},
-      {"tcp_to_tls, median, classical",
-       "0.29 ms",
-       0.29 * ms,
-       0.29 * ms,
-       true,
-       Kind::time,
-       is_any_size,
-       {classical},
-       median_of(measure(tcp_to_tls)),
-       false,
-       no_cells},
-      {"tcp_to_tls, median, post-quantum", "1.7-1.9 ms", 1.7 * ms, 1.9 * ms, false, Kind::time, is_any_size,
+      {"tcp_handshake, median", "0.36-0.40 ms whatever the group", between(0.36 * ms, 0.40 * ms), Kind::time,
+       is_any_size, every, median_of(measure(tcp_handshake)), false, no_cells},
+      {"tcp_to_tls, median, classical", "0.29 ms", near(0.29 * ms), Kind::time, is_any_size, classical,
+       median_of(measure(tcp_to_tls)), false, no_cells},
+      {"tcp_to_tls, median, post-quantum", "1.7-1.9 ms", between(1.7 * ms, 1.9 * ms), Kind::time, is_any_size,
        post_quantum, median_of(measure(tcp_to_tls)), true, no_cells},
-      {"tcp_to_tls, overhead factor", "about 6", 6, 6, true, Kind::ratio, is_any_size, post_quantum,
-       effect_of(measure(tcp_to_tls), factor), true, "per cell; intervals"},
-      {"tcp_to_tls, Glass's delta", "about 7.7", 7.7, 7.7, true, Kind::delta, is_any_size, post_quantum,
+      {"tcp_to_tls, overhead factor", "about 6", near(6), Kind::ratio, is_any_size, post_quantum,
+       effect_of(measure(tcp_to_tls), factor), true, no_spread},
+      {"tcp_to_tls, Glass's delta", "about 7.7", near(7.7), Kind::delta, is_any_size, post_quantum,
        effect_of(measure(tcp_to_tls), glass), true, "the standard deviation that it is in units of"},
-      {"tls_handshake, difference", "0.1-0.9 ms", 0.1 * ms, 0.9 * ms, false, Kind::time_change, is_any_size,
-       post_quantum, effect_of(measure(tls_handshake), difference), true, "its sign; of medians or of means"},
-      {"tls_handshake, Glass's delta", "below 0.33", std::nan(""), 0.33, false, Kind::delta, is_any_size, post_quantum,
+      {"tls_handshake, difference", "0.1-0.9 ms", between(0.1 * ms, 0.9 * ms), Kind::time_change, is_any_size,
+       post_quantum, handshake_gap, true, "its sign; of medians or of means"},
+      {"tls_handshake, Glass's delta", "below 0.33", below(0.33), Kind::delta, is_any_size, post_quantum,
        effect_of(measure(tls_handshake), glass), false, "per cell; the standard deviation"},
-      {"app_response, difference", "below 0.74 ms", std::nan(""), 0.74 * ms, false, Kind::time_change, is_any_size,
-       post_quantum, effect_of(measure(app_response), difference), false,
-       "whether it is this difference; of medians or of means"},
-      {"COS, hybrid",
-       "10.6-14.1 %",
-       0.106,
-       0.141,
-       false,
-       Kind::share,
-       is_any_size,
-       {hybrid},
-       pick_share,
-       true,
-       "the formula: ours is a reconstruction"},
-      {"COS, pure",
-       "6.0-7.9 %",
-       0.060,
-       0.079,
-       false,
-       Kind::share,
-       is_any_size,
-       {pure},
-       pick_share,
-       true,
-       "the formula: ours is a reconstruction"},
-      {"total at 4 KB, median, classical",
-       "about 16.5 ms",
-       16.5 * ms,
-       16.5 * ms,
-       true,
-       Kind::time,
-       is_small,
-       {classical},
-       median_of(total_measure),
-       false,
-       no_cells},
-      {"total at 4 KB, median, post-quantum", "19-20 ms", 19 * ms, 20 * ms, false, Kind::time, is_small, post_quantum,
-       median_of(total_measure), true, no_cells},
-      {"total, difference", "about 2.3 ms", 2.3 * ms, 2.3 * ms, true, Kind::time_change, is_any_size, post_quantum,
-       effect_of(total_measure, difference), true, "per cell; intervals"},
-      {"total at 4 KB, relative overhead", "about 15 %", 0.15, 0.15, true, Kind::share, is_small, post_quantum,
-       effect_of(total_measure, relative), true, "per cell; intervals"},
-      {"total at 40 KB, relative overhead", "about 8 %", 0.08, 0.08, true, Kind::share, is_large, post_quantum,
-       effect_of(total_measure, relative), true, "per cell; intervals"},
-      {"client CPU, classical",
-       "3.7 %",
-       0.037,
-       0.037,
-       true,
-       Kind::share,
-       is_any_size,
-       {classical},
-       core_share("client"),
-       false,
-       no_core},
-      {"client CPU, post-quantum", "8.2-8.7 %", 0.082, 0.087, false, Kind::share, is_any_size, post_quantum,
-       core_share("client"), false, no_core},
-      {"proxy CPU, classical",
-       "14.6 %",
-       0.146,
-       0.146,
-       true,
-       Kind::share,
-       is_any_size,
-       {classical},
-       core_share("proxy"),
-       false,
-       no_core},
-      {"proxy CPU, hybrid",
-       "15.5 %",
-       0.155,
-       0.155,
-       true,
-       Kind::share,
-       is_any_size,
-       {hybrid},
-       core_share("proxy"),
-       false,
-       no_core},
+      {"app_response, difference", "below 0.74 ms", below(0.74 * ms), Kind::time_change, is_any_size, post_quantum,
+       effect_of(measure(app_response), difference), false, "whether it is this difference; of medians or of means"},
   };
 }
 
-struct Range {
-  double low;
-  double high;
-};
+std::vector<Published> published_totals() {
+  constexpr const char* no_formula = "the formula: ours is a reconstruction";
+  return {
+      {"COS, hybrid", "10.6-14.1 %", between(0.106, 0.141), Kind::share, is_any_size, hybrid, pick_share, true,
+       no_formula},
+      {"COS, pure", "6.0-7.9 %", between(0.060, 0.079), Kind::share, is_any_size, pure, pick_share, true, no_formula},
+      {"total at 4 KB, median, classical", "about 16.5 ms", near(16.5 * ms), Kind::time, is_small, classical,
+       median_of(total_measure), false, no_cells},
+      {"total at 4 KB, median, post-quantum", "19-20 ms", between(19 * ms, 20 * ms), Kind::time, is_small, post_quantum,
+       median_of(total_measure), true, no_cells},
+      {"total, difference", "about 2.3 ms", near(2.3 * ms), Kind::time_change, is_any_size, post_quantum,
+       effect_of(total_measure, difference), true, no_spread},
+      {"total at 4 KB, relative overhead", "about 15 %", near(0.15), Kind::share, is_small, post_quantum,
+       effect_of(total_measure, relative), true, no_spread},
+      {"total at 40 KB, relative overhead", "about 8 %", near(0.08), Kind::share, is_large, post_quantum,
+       effect_of(total_measure, relative), true, no_spread},
+  };
+}
+
+std::vector<Published> published_processors() {
+  constexpr const char* no_core = "of how many cores, and at which load of the machine";
+  const Pick client = core_share("client");
+  const Pick proxy = core_share("proxy");
+  return {
+      {"client CPU, classical", "3.7 %", near(0.037), Kind::share, is_any_size, classical, client, false, no_core},
+      {"client CPU, post-quantum", "8.2-8.7 %", between(0.082, 0.087), Kind::share, is_any_size, post_quantum, client,
+       false, no_core},
+      {"proxy CPU, classical", "14.6 %", near(0.146), Kind::share, is_any_size, classical, proxy, false, no_core},
+      {"proxy CPU, hybrid", "15.5 %", near(0.155), Kind::share, is_any_size, hybrid, proxy, false, no_core},
+  };
+}
+
+std::vector<Published> layered_study() {
+  std::vector<Published> all = published_layers();
+  for (const auto& more : {published_totals(), published_processors()}) {
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  return all;
+}
 
 std::string shown(double value, Kind kind) {
   switch (kind) {
@@ -264,9 +229,10 @@ std::string shown(const Range& range, Kind kind) {
 
 // "agrees in size", "smaller: 0.12 of the nearest published".
 std::string size_words(const Published& published, const Range& here) {
-  const double slack = published.is_about ? about : 0;
-  const double low = std::isnan(published.low) ? -INFINITY : published.low - slack * std::abs(published.low);
-  const double high = published.high + slack * std::abs(published.high);
+  const double slack = published.range.is_near ? about : 0;
+  const double low =
+      std::isnan(published.range.low) ? -INFINITY : published.range.low - slack * std::abs(published.range.low);
+  const double high = published.range.high + slack * std::abs(published.range.high);
   if (here.low >= low && here.high <= high) {
     return "agrees in size";
   }
@@ -274,7 +240,7 @@ std::string size_words(const Published& published, const Range& here) {
     return "overlaps in size";
   }
   const double ours = here.high < low ? here.high : here.low;
-  const double nearest = here.high < low ? published.low : published.high;
+  const double nearest = here.high < low ? published.range.low : published.range.high;
   const char* word = here.high < low ? "smaller" : "larger";
   return ours > 0 && nearest > 0 ? fmt::format("{}: {} of the nearest published value", word, ratio(ours / nearest))
                                  : std::string(word);
@@ -301,14 +267,13 @@ std::string words(const Published& published, const Here& here, const Range& ran
 std::vector<Value> row_of(const Published& published, const Summary& summary) {
   Here here;
   for (const CellSummary& cell : summary.cells) {
-    if (published.size(cell) &&
-        std::ranges::find(published.exchanges, exchange_of(cell)) != published.exchanges.end()) {
+    if (published.size(cell) && (published.exchanges & exchange_of(cell)) != 0) {
       published.pick(cell, here);
     }
   }
   const auto number = [](double value) { return std::isnan(value) ? Value{} : Value{value}; };
   std::vector<Value> row{Value{std::string(published.quantity)}, Value{std::string(published.text)},
-                         number(published.low), number(published.high)};
+                         number(published.range.low), number(published.range.high)};
   if (here.values.empty()) {
     row.insert(row.end(), {Value{}, Value{}, Value{}, Value{std::string("not measured here")}});
   } else {

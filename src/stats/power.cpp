@@ -25,7 +25,7 @@ double chance_beyond(double t, double degrees_of_freedom, double errors) {
 
 // The argument at which an ascending function reaches `wanted`, to so many bits.
 template <typename Function>
-double solve(Function function, double wanted, int bits) {
+double solve(Function function, double wanted, unsigned bits) {
   std::uintmax_t steps = 200;
   const auto root =
       boost::math::tools::bracket_and_solve_root([&](double at) { return function(at) - wanted; }, 3.5, 1.5, true,
