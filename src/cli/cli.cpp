@@ -40,6 +40,7 @@ int run(int argc, char** argv) {
   add_serve(app, action);
   add_analyze(app, action);
   add_compare(app, action);
+  add_model(app, action);
   add_report(app, action);
   add_doctor(app, action);
 

@@ -21,6 +21,7 @@ void add_compare(CLI::App& app, Action& action);
 void add_doctor(CLI::App& app, Action& action);
 void add_lab(CLI::App& app, Action& action);
 void add_load(CLI::App& app, Action& action);
+void add_model(CLI::App& app, Action& action);
 void add_report(CLI::App& app, Action& action);
 void add_serve(CLI::App& app, Action& action);
 
