@@ -14,7 +14,7 @@
 namespace tlstrata::report {
 namespace {
 
-#ifdef __SANITIZE_ADDRESS__
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr int pairs = 25;  // a sanitizer makes this twenty times slower; here it looks for faults, not at rates
 constexpr bool rates_count = false;
 #else

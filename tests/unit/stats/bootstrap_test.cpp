@@ -131,7 +131,7 @@ Covered coverage(const Process& process, int runs) {
   return covered;
 }
 
-#ifdef __SANITIZE_ADDRESS__
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr int runs = 40;  // a sanitizer makes these twenty times slower; here it looks for faults, not at rates
 constexpr int fewest = 30;
 constexpr int most = 40;

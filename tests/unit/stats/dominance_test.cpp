@@ -52,7 +52,7 @@ TEST(Dominance, OfWhatIsWhollyApartIsOne) {
 
 // A shift of 0.2 between two cells of the process; Cliff's delta of the two is known from as many draws as one likes.
 TEST(Dominance, IntervalsCoverTheTruth) {
-#ifdef __SANITIZE_ADDRESS__
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   constexpr int runs = 10;
 #else
   constexpr int runs = 400;

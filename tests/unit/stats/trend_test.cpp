@@ -36,7 +36,7 @@ TEST(WarmUp, NeedsBlocksThatAreLongEnough) {
 
 // Blocks as the process makes them alarm in 5 % of all runs; slow starts and slow runs are found, with their size.
 TEST(Course, AlarmsAsOftenAsPromisedAndFindsWhatIsThere) {
-#ifdef __SANITIZE_ADDRESS__
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   constexpr int runs = 20;
 #else
   constexpr int runs = 1000;
