@@ -17,13 +17,14 @@ tlstrata_layer(analyze   USES base io capture tcp tls http strata LIBRARIES Thre
 tlstrata_layer(stats     USES base LIBRARIES Boost::headers)
 tlstrata_layer(model     USES base)
 tlstrata_layer(report    USES base io tcp strata stats LIBRARIES nlohmann_json::nlohmann_json)
+tlstrata_layer(compare   USES base io strata stats report LIBRARIES nlohmann_json::nlohmann_json)
 tlstrata_layer(load      USES base io capture ossl stats LIBRARIES PkgConfig::nghttp2)
 tlstrata_layer(serve     USES base io ossl)
 tlstrata_layer(handshake USES base ossl stats LIBRARIES Threads::Threads)
 tlstrata_layer(testbed   USES base io)
 tlstrata_layer(lab       USES base ossl io capture tcp tls http strata analyze stats report load serve testbed
                          LIBRARIES nlohmann_json::nlohmann_json tomlplusplus::tomlplusplus)
-tlstrata_layer(cli       USES base ossl io capture tcp tls http strata analyze stats model report load serve handshake testbed lab
-                         LIBRARIES CLI11::CLI11 nlohmann_json::nlohmann_json)
+tlstrata_layer(cli       USES base ossl io capture tcp tls http strata analyze stats model report compare load serve handshake
+                         testbed lab LIBRARIES CLI11::CLI11 nlohmann_json::nlohmann_json)
 
 target_compile_definitions(tlstrata_base PRIVATE TLSTRATA_VERSION="${PROJECT_VERSION}")

@@ -18,6 +18,7 @@ constexpr const char* description =
     "  tlstrata analyze capture.pcapng --keylog keys split the transactions of a capture into five layers\n"
     "  tlstrata load https://host/ --rate 100 --duration 10s --groups X25519MLKEM768\n"
     "  tlstrata handshake                            what handshakes cost each side in CPU and bytes, in this process\n"
+    "  tlstrata compare results/before results/after  what is different, by how much, and what would have been seen\n"
     "  tlstrata doctor                               what on this machine disturbs a measurement or is missing\n";
 
 }  // namespace
@@ -39,6 +40,7 @@ int run(int argc, char** argv) {
   add_load(app, action);
   add_serve(app, action);
   add_analyze(app, action);
+  add_compare(app, action);
   add_model(app, action);
   add_handshake(app, action);
   add_report(app, action);

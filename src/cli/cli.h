@@ -17,6 +17,7 @@ using Action = std::function<Checked<ExitCode>()>;
 int run(int argc, char** argv);
 
 void add_analyze(CLI::App& app, Action& action);
+void add_compare(CLI::App& app, Action& action);
 void add_doctor(CLI::App& app, Action& action);
 void add_handshake(CLI::App& app, Action& action);
 void add_lab(CLI::App& app, Action& action);

@@ -38,6 +38,9 @@ std::string effect(const Comparison& against) {
       against.overhead_factor ? fmt::format("\u00d7{}, ", ratio(against.overhead_factor->value)) : std::string();
   rest += against.difference.interval ? "95 % interval " + with_micro(range_with_unit(*against.difference.interval))
                                       : std::string("no interval: too few blocks");
+  if (!says_differs(against) && against.minimum_detectable) {
+    rest += fmt::format(", {} would have been seen", with_micro(with_unit(*against.minimum_detectable)));
+  }
   return says_differs(against) ? fmt::format("{} ({})", difference, rest)
                                : fmt::format("no difference beyond chance ({}, {})", difference, rest);
 }

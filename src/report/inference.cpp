@@ -3,10 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "stats/describe.h"
+#include "stats/dominance.h"
 #include "stats/effect.h"
 #include "stats/permutation.h"
+#include "stats/power.h"
+#include "stats/trend.h"
 
 namespace tlstrata::report {
 namespace {
@@ -105,6 +109,31 @@ stats::Sketch sketch_of(const Sample& sample, std::size_t measure) {
     sketch.add(value);
   }
   return sketch;
+}
+
+struct Stream {
+  std::uint64_t seed;
+  std::uint64_t number;
+};
+
+void add_dominance(Comparison& result, const Side& cell, const Side& base, std::size_t measure, const Stream& stream) {
+  constexpr std::uint64_t apart = 1'000'000;  // from the stream that deals blocks
+  const auto blocks_of = [&](const Side& side) {
+    return stats::sorted_blocks(side.sample->values[measure], side.sample->offsets);
+  };
+  const std::size_t draws = std::min(cell.replicates->resampled.size(), base.replicates->resampled.size());
+  const auto found = stats::dominance(blocks_of(cell), blocks_of(base), draws, stream.seed, stream.number + apart);
+  if (!found) {
+    return;
+  }
+  result.hodges_lehmann = found->shift;
+  result.cliff_delta = found->cliff_delta;
+  if (const auto& bounds = found->shift_interval) {
+    result.hodges_lehmann_interval = Interval{bounds->low, bounds->high};
+  }
+  if (const auto& bounds = found->cliff_interval) {
+    result.cliff_delta_interval = Interval{bounds->low, bounds->high};
+  }
 }
 
 }  // namespace
@@ -228,33 +257,83 @@ Comparison compare(const Side& cell, const Side& base, std::size_t measure, std:
                     [&](const Figures& a, const Figures& b) { return statistic(a[measure], b[measure]); });
   };
   Comparison result;
-  result.difference = estimated([](const auto& a, const auto& b) { return median(a) - median(b); });
-  result.difference_of_means = estimated([](const auto& a, const auto& b) { return a.mean - b.mean; });
   const stats::Draw& whole_base = base.replicates->all[measure];
-  if (median(whole_base) > 0) {
-    result.overhead_factor = estimated([](const auto& a, const auto& b) { return median(a) / median(b); });
-  }
   if (whole_base.sd > 0) {
     result.glass_delta = estimated([](const auto& a, const auto& b) { return (a.mean - b.mean) / b.sd; });
   }
+  for (std::size_t i = 0; i < changed_figures.size(); ++i) {
+    const auto figure = [i](const stats::Draw& draw) {
+      return i < draw.quantiles.size() ? draw.quantiles[i] : draw.mean;
+    };
+    result.changes[i].difference = estimated([&](const auto& a, const auto& b) { return figure(a) - figure(b); });
+    if (figure(whole_base) > 0) {
+      result.changes[i].ratio = estimated([&](const auto& a, const auto& b) { return figure(a) / figure(b); });
+    }
+  }
+  result.difference = result.changes.front().difference;
+  result.difference_of_means = result.changes.back().difference;
+  result.overhead_factor = result.changes.front().ratio;
   if (cell.sample->sketches[measure] || base.sample->sketches[measure]) {
     const stats::Sketch values = sketch_of(*cell.sample, measure);
     const stats::Sketch base_values = sketch_of(*base.sample, measure);
     result.hodges_lehmann = stats::hodges_lehmann(values, base_values);
     result.cliff_delta = stats::cliff_delta(values, base_values);
   } else {
-    const std::vector<double> values = cell.sample->present(measure);
-    const std::vector<double> base_values = base.sample->present(measure);
-    result.hodges_lehmann = stats::hodges_lehmann(values, base_values);
-    result.cliff_delta = stats::cliff_delta(values, base_values);
+    add_dominance(result, cell, base, measure, {seed, stream});
   }
-  const auto test =
-      stats::permutation_test(cell.sample->block_medians(measure), base.sample->block_medians(measure), seed, stream);
-  if (test) {
-    result.p = test->p;
-    result.smallest_p = test->smallest_p;
-  }
+  test_blocks(result, cell.sample->block_medians(measure), base.sample->block_medians(measure), seed, stream);
   return result;
+}
+
+void test_blocks(Comparison& comparison, std::span<const double> cell, std::span<const double> base, std::uint64_t seed,
+                 std::uint64_t stream) {
+  if (const auto test = stats::permutation_test(cell, base, seed, stream)) {
+    comparison.p = test->p;
+    comparison.smallest_p = test->smallest_p;
+    comparison.standard_error = stats::standard_error(cell, base);
+  }
+}
+
+void adjust_family(std::span<Comparison* const> family) {
+  std::vector<double> p;
+  for (const Comparison* comparison : family) {
+    p.push_back(*comparison->p);
+  }
+  const std::vector<double> adjusted = stats::holm(p);
+  for (std::size_t i = 0; i < family.size(); ++i) {
+    family[i]->p_holm = adjusted[i];
+    family[i]->flagged = adjusted[i] < family_alpha;
+  }
+}
+
+// Holm's first step, which a lone difference must pass, divides alpha by the family's size.
+void add_detectable(std::span<Comparison* const> comparisons, std::size_t family_size) {
+  const auto detectable = [](const Comparison& comparison, double alpha) -> std::optional<double> {
+    if (!comparison.standard_error || *comparison.smallest_p >= alpha) {
+      return std::nullopt;
+    }
+    const auto& [error, freedom] = *comparison.standard_error;
+    return error * stats::detectable_estimated_errors(freedom, alpha, promised_power);
+  };
+  for (Comparison* comparison : comparisons) {
+    comparison->minimum_detectable = detectable(*comparison, family_alpha / static_cast<double>(family_size));
+    comparison->minimum_detectable_alone = detectable(*comparison, family_alpha);
+  }
+}
+
+void describe_course(CellSummary& cell, const Sample& sample) {
+  if (!sample.has_blocks) {
+    return;
+  }
+  for (std::size_t measure = 0; measure < measure_count; ++measure) {
+    if (const auto found = stats::drift(sample.block_medians(measure))) {
+      cell.drift[measure] = DriftSummary{.change = found->change, .tau = found->trend.tau, .p = found->trend.p};
+    }
+    if (const auto found = stats::warm_up(sample.values[measure], sample.offsets)) {
+      cell.warm_up[measure] =
+          WarmUpSummary{.rows = found->values, .excess = found->excess, .dominance = found->dominance, .p = found->p};
+    }
+  }
 }
 
 CryptographicShare cryptographic_share(const Side& cell, const Side& base) {

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "report/summary.h"
@@ -53,6 +54,17 @@ struct Side {
 };
 // Both sides have values of this measure. p_holm and flagged are left for the family's adjustment.
 Comparison compare(const Side& cell, const Side& base, std::size_t measure, std::uint64_t seed, std::uint64_t stream);
+
+// The part of it that says whether there is a difference, from one figure a block of each side.
+void test_blocks(Comparison& comparison, std::span<const double> cell, std::span<const double> base, std::uint64_t seed,
+                 std::uint64_t stream);
+// Adjusts the p-values of comparisons that are looked at together.
+void adjust_family(std::span<Comparison* const> family);
+// Says what each of them would have seen in a family of this size.
+void add_detectable(std::span<Comparison* const> comparisons, std::size_t family_size);
+
+// Drift and warm-up; p_holm and flagged are left for the family's adjustment.
+void describe_course(CellSummary& cell, const Sample& sample);
 
 CryptographicShare cryptographic_share(const Side& cell, const Side& base);
 

@@ -43,6 +43,11 @@ void put(Json& object, const std::string& name, const std::string& suffix, const
   object[name + "_ci_high" + suffix] = estimate.interval ? number(estimate.interval->high) : Json(nullptr);
 }
 
+void put(Json& object, const std::string& name, const std::string& suffix, const std::optional<double>& value,
+         const std::optional<Interval>& interval) {
+  put(object, name, suffix, Estimate{value.value_or(std::nan("")), interval});
+}
+
 Json distribution(const Distribution& figures) {
   Json object;
   object["n"] = figures.n;
@@ -66,7 +71,7 @@ Json comparison(const Comparison& against) {
   object["difference_ns"] = number(against.difference.value);
   object["ci_low_ns"] = against.difference.interval ? number(against.difference.interval->low) : Json(nullptr);
   object["ci_high_ns"] = against.difference.interval ? number(against.difference.interval->high) : Json(nullptr);
-  object["hodges_lehmann_ns"] = number(against.hodges_lehmann);
+  put(object, "hodges_lehmann", "_ns", against.hodges_lehmann, against.hodges_lehmann_interval);
   put(object, "difference_of_means", "_ns", against.difference_of_means);
   if (against.overhead_factor) {
     put(object, "overhead_factor", "", *against.overhead_factor);
@@ -79,12 +84,38 @@ Json comparison(const Comparison& against) {
   } else {
     object["glass_delta"] = nullptr;
   }
-  object["cliff_delta"] = number(against.cliff_delta);
+  put(object, "cliff_delta", "", against.cliff_delta, against.cliff_delta_interval);
+  Json changes;
+  for (std::size_t i = 0; i < changed_figures.size(); ++i) {
+    Json& change = changes[changed_figures[i]];
+    put(change, "difference", "_ns", against.changes[i].difference);
+    put(change, "ratio", "", against.changes[i].ratio.value_or(Estimate{std::nan(""), std::nullopt}));
+  }
+  object["changes"] = std::move(changes);
   object["p"] = number(against.p);
   object["p_holm"] = number(against.p_holm);
   object["smallest_p"] = number(against.smallest_p);
   object["flagged"] = against.flagged;
+  object["minimum_detectable_ns"] = number(against.minimum_detectable);
+  object["minimum_detectable_alone_ns"] = number(against.minimum_detectable_alone);
   return object;
+}
+
+Json drift(const DriftSummary& drift) {
+  return {{"change_ns", number(drift.change)},
+          {"kendall_tau", number(drift.tau)},
+          {"p", drift.p},
+          {"p_holm", drift.p_holm},
+          {"flagged", drift.flagged}};
+}
+
+Json warm_up(const WarmUpSummary& warm_up) {
+  return {{"rows", warm_up.rows},
+          {"excess_ns", number(warm_up.excess)},
+          {"cliff_delta", number(warm_up.dominance)},
+          {"p", warm_up.p},
+          {"p_holm", warm_up.p_holm},
+          {"flagged", warm_up.flagged}};
 }
 
 Json class_summary(const ClassSummary& summary) {
@@ -191,6 +222,11 @@ Json cell_summary(const CellSummary& cell, const Summary& summary) {
        {"hrr", "resumed", "early_data", "boundary", "inverted", "layers", "handshake_parts", "client_hello_bytes",
         "server_flight_bytes", "client_handshake_bytes", "server_handshake_bytes"}) {
     object[key] = figures.at(key);
+  }
+  for (std::size_t measure = 0; measure < measure_count; ++measure) {
+    Json& layer = object["layers"][std::string(measure_name(measure))];
+    layer["drift"] = cell.drift[measure] ? drift(*cell.drift[measure]) : Json(nullptr);
+    layer["warm_up"] = cell.warm_up[measure] ? warm_up(*cell.warm_up[measure]) : Json(nullptr);
   }
   Json versus = Json::object();
   for (std::size_t measure = 0; measure < measure_count; ++measure) {

@@ -40,6 +40,8 @@ class KeptRows {
   void condense();
 
   [[nodiscard]] std::uint64_t n() const { return n_; }
+  // Every row so far has a block.
+  [[nodiscard]] bool has_blocks() const { return has_blocks_ && n_ != 0; }
   [[nodiscard]] bool condensed() const { return measures_[0].sketch().has_value(); }
 
   // The figures that need neither intervals nor a baseline.

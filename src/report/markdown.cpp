@@ -82,7 +82,7 @@ std::string difference_row(const CellSummary& cell, std::size_t measure) {
   const Comparison& against = *cell.versus_baseline[measure];
   const Estimate& difference = against.difference;
   return fmt::format(
-      "| {} | `{}` | {} | {} | {} | {} | {} | {} |\n", for_markdown(cell.name), measure_name(measure),
+      "| {} | `{}` | {} | {} | {} | {} | {} | {} | {} |\n", for_markdown(cell.name), measure_name(measure),
       with_micro(with_unit_signed(difference.value)),
       difference.interval ? with_micro(range_with_unit(*difference.interval)) : "\u2013",
       against.overhead_factor ? "\u00d7" + ratio(against.overhead_factor->value) : "\u2013",
@@ -90,7 +90,8 @@ std::string difference_row(const CellSummary& cell, std::size_t measure) {
           ? fmt::format("{} ({})", delta(against.glass_delta->value), stats::cohen_word(against.glass_delta->value))
           : "\u2013",
       against.cliff_delta ? delta(*against.cliff_delta) : "\u2013",
-      against.p_holm ? for_markdown(p_value(*against.p_holm)) + (against.flagged ? "\\*" : "") : "\u2013");
+      against.p_holm ? for_markdown(p_value(*against.p_holm)) + (against.flagged ? "\\*" : "") : "\u2013",
+      against.minimum_detectable ? with_micro(with_unit(*against.minimum_detectable)) : "\u2013");
 }
 
 std::string differences_table(const Summary& summary) {
@@ -106,9 +107,9 @@ std::string differences_table(const Summary& summary) {
     return "";
   }
   return "<details><summary>Differences from the baseline with 95 % intervals</summary>\n\n"
-         "| cell | layer | difference of medians | 95 % interval | factor | Glass's delta | Cliff's delta | p (Holm) "
-         "|\n"
-         "|---|---|---:|---:|---:|---:|---:|---:|\n" +
+         "| cell | layer | difference of medians | 95 % interval | factor | Glass's delta | Cliff's delta | p (Holm) | "
+         "would have seen |\n"
+         "|---|---|---:|---:|---:|---:|---:|---:|---:|\n" +
          rows + "\n</details>\n\n";
 }
 
@@ -144,8 +145,12 @@ std::string markdown_report(const Results& results) {
       text += fmt::format("> **{}:** {}\n\n", for_markdown(cell.name), for_markdown(note));
     }
   }
+  text += "![Mean time of each layer](plots/layers.svg)\n\n";
   for (const Family& family : families_of(summary)) {
     text += family_table(summary, family);
+  }
+  if (summary.comparisons > 0) {
+    text += "![Differences of medians with intervals](plots/differences.svg)\n\n";
   }
   if (summary.comparisons > 0) {
     text += fmt::format("\\* p < 0.05, adjusted (Holm) for {} comparisons of blocks. COS is the {}\n\n",

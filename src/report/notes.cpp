@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/iana.h"
+#include "report/figures.h"
 #include "stats/bootstrap.h"
 
 namespace tlstrata::report {
@@ -76,6 +77,31 @@ void note_baseline(CellSummary& cell, const Summary& summary) {
   }
 }
 
+// What changed while it was measured.
+void note_course(CellSummary& cell) {
+  std::string drifts;
+  std::string warm_ups;
+  std::uint64_t leading = 0;
+  for (std::size_t measure = 0; measure < measure_count; ++measure) {
+    if (const auto& drift = cell.drift[measure]; drift && drift->flagged) {
+      drifts +=
+          fmt::format("{}{} by {}", drifts.empty() ? "" : ", ", measure_name(measure), with_unit_signed(drift->change));
+    }
+    if (const auto& warm_up = cell.warm_up[measure]; warm_up && warm_up->flagged) {
+      leading = warm_up->rows;
+      warm_ups += fmt::format("{}{} by {}", warm_ups.empty() ? "" : ", ", measure_name(measure),
+                              with_unit_signed(warm_up->excess));
+    }
+  }
+  if (!drifts.empty()) {
+    cell.notes.push_back("drifts from its first block to its last: " + drifts);
+  }
+  if (!warm_ups.empty()) {
+    cell.notes.push_back(
+        fmt::format("the first {} transactions of a block are unlike the rest: {}", leading, warm_ups));
+  }
+}
+
 void note_counts(CellSummary& cell) {
   if (!cell.balanced()) {
     cell.notes.push_back(fmt::format("out of balance: {} transactions scheduled, {} accounted for", *cell.scheduled,
@@ -122,6 +148,7 @@ void add_notes(Summary& summary, const Manifest* manifest) {
     note_classes(cell);
     note_baseline(cell, summary);
     note_counts(cell);
+    note_course(cell);
     if (manifest != nullptr && std::none_of(manifest->cells.begin(), manifest->cells.end(),
                                             [&](const auto& planned) { return planned.name == cell.name; })) {
       cell.notes.emplace_back("has rows, but is not among the cells of manifest.json");

@@ -10,7 +10,9 @@
 #include "report/latex.h"
 #include "report/markdown.h"
 #include "report/output_file.h"
+#include "report/pictures.h"
 #include "report/resources_csv.h"
+#include "report/study.h"
 #include "report/transactions_csv.h"
 
 namespace tlstrata::report {
@@ -50,11 +52,13 @@ Checked<void> write_report(const std::filesystem::path& folder) {
 }
 
 Checked<void> write_report(const std::filesystem::path& folder, const Results& results) {
-  std::error_code error;
-  std::filesystem::create_directories(folder / "tables", error);
-  if (error) {
-    return std::unexpected(Complaint{"cannot make a folder: " + error.message(), (folder / "tables").string(),
-                                     "choose a place that you may write to"});
+  for (const char* name : {"tables", "plots"}) {
+    std::error_code error;
+    std::filesystem::create_directories(folder / name, error);
+    if (error) {
+      return std::unexpected(Complaint{"cannot make a folder: " + error.message(), (folder / name).string(),
+                                       "choose a place that you may write to"});
+    }
   }
   std::vector<std::pair<std::filesystem::path, std::string>> files{
       {folder / "summary.json", to_text(summary_document("report", results))},
@@ -63,6 +67,15 @@ Checked<void> write_report(const std::filesystem::path& folder, const Results& r
   };
   for (LatexTable& table : latex_tables(results.summary)) {
     files.emplace_back(folder / "tables" / table.file_name, std::move(table.text));
+  }
+  for (const Grid& grid : study_grids(results.summary)) {
+    const std::filesystem::path table = folder / "tables" / grid.name;
+    files.emplace_back(table.string() + ".md", to_markdown(grid));
+    files.emplace_back(table.string() + ".csv", to_csv(grid));
+    files.emplace_back(table.string() + ".json", to_text(to_json(grid)));
+  }
+  for (auto& [name, text] : pictures(results.summary)) {
+    files.emplace_back(folder / "plots" / name, std::move(text));
   }
   for (const auto& [path, text] : files) {
     if (const Checked<void> written = write_file(path, text); !written) {

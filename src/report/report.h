@@ -1,4 +1,4 @@
-// A result folder's derived files: summary.json, report.md, report.html, tables/*.tex.
+// A result folder's derived files: summary.json, report.md, report.html, tables/ in four formats, plots/*.svg.
 //
 // In:      the folder's transactions.csv, resources.csv and manifest.json, nothing else.
 // Out:     the same bytes each time.

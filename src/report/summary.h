@@ -21,6 +21,7 @@
 
 #include "report/manifest.h"
 #include "report/resources_csv.h"
+#include "stats/power.h"
 #include "strata/transaction.h"
 
 namespace tlstrata::report {
@@ -57,18 +58,55 @@ struct Distribution {
   std::optional<double> sd;  // with n >= 2 only
 };
 
+// What can be compared and gated on beside the median.
+inline constexpr std::array changed_figures{"p50", "p90", "p95", "p99", "mean"};
+struct Change {
+  Estimate difference;
+  std::optional<Estimate> ratio;  // absent where the baseline's is 0
+};
+
 // A measure of a cell against the same of its baseline.
 struct Comparison {
   Estimate difference;  // of medians
   Estimate difference_of_means;
-  std::optional<double> hodges_lehmann;     // median of all pairwise differences
+  std::array<Change, changed_figures.size()> changes;  // those two are among them
+  std::optional<double> hodges_lehmann;                // median of all pairwise differences
+  std::optional<Interval> hodges_lehmann_interval;
   std::optional<Estimate> overhead_factor;  // ratio of medians; absent where the baseline's is 0
   std::optional<Estimate> glass_delta;      // standard deviations of the baseline; absent where that is 0
   std::optional<double> cliff_delta;        // -1 .. 1
-  std::optional<double> p;                  // two-sided, of blocks; absent with fewer than 2 blocks a side
-  std::optional<double> p_holm;             // adjusted over all measures of all compared cells
-  std::optional<double> smallest_p;         // the least p that so few blocks can give at all
-  bool flagged = false;                     // p_holm < 0.05
+  std::optional<Interval> cliff_delta_interval;
+  std::optional<double> p;           // two-sided, of blocks; absent with fewer than 2 blocks a side
+  std::optional<double> p_holm;      // adjusted over all measures of all compared cells
+  std::optional<double> smallest_p;  // the least p that so few blocks can give at all
+  bool flagged = false;              // p_holm < 0.05
+  // Of the difference of the cells' mean block medians; absent with fewer than 2 blocks a side.
+  std::optional<stats::StandardError> standard_error;
+  // The least true difference that would be flagged in 80 of 100 such measurements, as the only one of its family; and
+  // the same were this the only comparison made. Absent: none, or so few blocks that no difference may be flagged.
+  std::optional<double> minimum_detectable;
+  std::optional<double> minimum_detectable_alone;
+};
+inline constexpr double family_alpha = 0.05;
+inline constexpr double promised_power = 0.8;
+
+// Does a measure of a cell change over its blocks?
+struct DriftSummary {
+  double change = 0;  // from first to last block, by the median slope
+  double tau = 0;     // Kendall's
+  double p = 1;
+  double p_holm = 1;  // over all measures of all cells
+  bool flagged = false;
+};
+
+// Is the start of each block unlike its rest?
+struct WarmUpSummary {
+  std::uint64_t rows = 0;  // leading, of the median block: a tenth of it
+  double excess = 0;       // of their median over that of the rest, median over blocks
+  double dominance = 0;    // Cliff's delta of the leading against the rest
+  double p = 1;
+  double p_holm = 1;  // over all measures of all cells
+  bool flagged = false;
 };
 
 // Cryptographic overhead share: our reconstruction, see `cos_definition`.
@@ -172,6 +210,8 @@ struct CellSummary {
   std::vector<std::string> notes;  // mixed groups, wrong group, imbalance: for a person
   std::array<std::optional<Comparison>, measure_count> versus_baseline;
   std::optional<CryptographicShare> cos;
+  std::array<std::optional<DriftSummary>, measure_count> drift;  // of its first class; absent: too few blocks
+  std::array<std::optional<WarmUpSummary>, measure_count> warm_up;
   std::vector<ComponentUse> resources;
   std::optional<ClientSplit> client_split;  // client_times.h
   std::optional<Sides> sides;

@@ -88,21 +88,35 @@ void compare_cells(Summary& summary, const Inferred& inferred) {
 
 void adjust(Summary& summary) {
   std::vector<Comparison*> family;
-  std::vector<double> p;
   for (CellSummary& cell : summary.cells) {
     for (auto& comparison : cell.versus_baseline) {
       if (comparison && comparison->p) {
         family.push_back(&*comparison);
-        p.push_back(*comparison->p);
+      }
+    }
+  }
+  adjust_family(family);
+  add_detectable(family, family.size());
+  summary.comparisons = family.size();
+}
+
+template <typename Course>
+void adjust_course(Summary& summary, std::array<std::optional<Course>, measure_count> CellSummary::* which) {
+  std::vector<Course*> family;
+  std::vector<double> p;
+  for (CellSummary& cell : summary.cells) {
+    for (auto& course : cell.*which) {
+      if (course) {
+        family.push_back(&*course);
+        p.push_back(course->p);
       }
     }
   }
   const std::vector<double> adjusted = stats::holm(p);
   for (std::size_t i = 0; i < family.size(); ++i) {
     family[i]->p_holm = adjusted[i];
-    family[i]->flagged = adjusted[i] < 0.05;
+    family[i]->flagged = adjusted[i] < family_alpha;
   }
-  summary.comparisons = family.size();
 }
 
 // Without a plan the first cell is the baseline: of groups X25519, else the one with most rows.
@@ -118,16 +132,21 @@ void order_by_group(std::vector<Cell>& cells) {
 }  // namespace
 
 SummaryBuilder::SummaryBuilder(const Options& options) : options_(options) {
-  if (options.manifest == nullptr || options.grouping != Grouping::cell) {
+  if (options.grouping != Grouping::cell) {
     return;
   }
-  for (CellSummary& cell : planned_cells(*options.manifest)) {
+  for (const CellSummary& cell : options.manifest != nullptr ? planned_cells(*options.manifest) : options.planned) {
     new_cell(cell.name).summary = cell;
   }
   planned_ = cells_.size();
 }
 
-SummaryBuilder::Key SummaryBuilder::key_of(const strata::Transaction& row) {
+SummaryBuilder::Key SummaryBuilder::key_of(const strata::Transaction& row) const {
+  if (options_.pool_classes) {
+    Key pooled;
+    pooled.later_request = row.request > 1;
+    return pooled;
+  }
   const strata::Connection& connection = row.connection;
   return {.group = connection.group,
           .tls_version = connection.tls_version,
@@ -192,7 +211,7 @@ void SummaryBuilder::condense() {
   exact_ = 0;
   for (Cell& cell : cells_) {
     for (auto& [key, kept] : cell.classes) {
-      if (kept.n() >= worth_a_sketch) {
+      if (kept.n() >= worth_a_sketch && !kept.has_blocks()) {
         kept.condense();
       } else {
         exact_ += kept.n();
@@ -239,7 +258,7 @@ Summary SummaryBuilder::finish(std::span<const Resource> resources, std::uint64_
     order_cells();
   }
   Summary summary;
-  summary.seed = options_.manifest != nullptr ? options_.manifest->seed : 1;
+  summary.seed = options_.manifest != nullptr ? options_.manifest->seed : options_.seed;
   Inferred inferred;
   bool any_interval = false;
   for (std::size_t c = 0; c < cells_.size(); ++c) {
@@ -256,6 +275,7 @@ Summary SummaryBuilder::finish(std::span<const Resource> resources, std::uint64_
       }
       if (k == 0) {
         cell.blocks = sample.blocks();
+        describe_course(cell, sample);
         any_interval = any_interval || !replicates.resampled.empty();
         inferred.samples.back() = std::move(sample);
         inferred.replicates.back() = std::move(replicates);
@@ -266,6 +286,8 @@ Summary SummaryBuilder::finish(std::span<const Resource> resources, std::uint64_
   summary.resamples = any_interval ? resamples : 0;
   compare_cells(summary, inferred);
   adjust(summary);
+  adjust_course(summary, &CellSummary::drift);
+  adjust_course(summary, &CellSummary::warm_up);
   add_use(summary, resources);
   add_notes(summary, options_.manifest);
   for (std::size_t c = 0; c < summary.cells.size() && options_.manifest != nullptr; ++c) {

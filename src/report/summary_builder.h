@@ -3,7 +3,7 @@
 // In:        add(): rows in any order that is the same each time; finish() once, with the resources where there are any.
 // Out:       the Summary; the same input gives the same one, to the bit.
 // Ownership: keeps numbers, about 130 bytes a complete row, up to `exact_rows`; behind that sketches, unless a manifest
-//            plans blocks, whose intervals need every row. The manifest must outlive it.
+//            plans blocks, or rows have them: intervals need every row. The manifest must outlive it.
 // Errors:    none.
 // Threads:   one at a time an object.
 // Source:    design.md section 2.
@@ -29,6 +29,10 @@ class SummaryBuilder {
     const Manifest* manifest = nullptr;  // as SummaryInput's
     Grouping grouping = Grouping::cell;
     std::uint64_t exact_rows = std::uint64_t{1} << 16U;  // without a manifest
+    // In place of a manifest's: cells in their order, baselines pointed to.
+    std::vector<CellSummary> planned = {};
+    bool pool_classes = false;  // averages rows of unlike classes: only where somebody asked for that
+    std::uint64_t seed = 1;     // without a manifest
   };
 
   explicit SummaryBuilder(const Options& options);
@@ -56,7 +60,7 @@ class SummaryBuilder {
     Classes classes;
   };
 
-  static Key key_of(const strata::Transaction& row);
+  [[nodiscard]] Key key_of(const strata::Transaction& row) const;
   static RowClass class_of(const Key& key);
   Cell& cell_of(const strata::Transaction& row);
   Cell& new_cell(const std::string& name);

@@ -40,15 +40,6 @@ std::optional<std::uint16_t> code_point_of(std::string_view text) {
   return status == std::errc{} && end == text.data() + text.size() ? std::optional(code) : std::nullopt;
 }
 
-std::optional<std::uint16_t> version_code(std::string_view text) {
-  for (const VersionName& version : version_names) {
-    if (version.name == text) {
-      return version.code;
-    }
-  }
-  return code_point_of(text);
-}
-
 std::optional<std::uint16_t> cipher_code(std::string_view text) {
   static const auto codes = [] {
     std::unordered_map<std::string, std::uint16_t> all;
@@ -162,7 +153,7 @@ std::uint16_t code_point(CsvReader& reader, std::optional<std::uint16_t> code) {
 }
 
 void read_connection(CsvReader& reader, strata::Connection& connection) {
-  connection.tls_version = code_point(reader, version_code(reader.text()));
+  connection.tls_version = code_point(reader, tls_version_code(reader.text()));
   if (const std::string_view cipher = reader.text(); !cipher.empty()) {
     connection.cipher_suite = code_point(reader, cipher_code(cipher));
   }
@@ -218,6 +209,15 @@ strata::Transaction read_row(CsvReader& reader) {
 std::string tls_version_name(std::uint16_t version) {
   const std::string_view known = known_version_name(version);
   return known.empty() && version != 0 ? code_point_text(version) : std::string(known);
+}
+
+std::optional<std::uint16_t> tls_version_code(std::string_view text) {
+  for (const VersionName& version : version_names) {
+    if (version.name == text) {
+      return version.code;
+    }
+  }
+  return code_point_of(text);
 }
 
 std::string_view transactions_header() {

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,6 +25,9 @@ namespace tlstrata::report {
 
 // "1.3"; "0x7f1c" for what has no name, empty for 0.
 std::string tls_version_name(std::uint16_t version);
+
+// 0x0304 of "1.3"; 0 of an empty text; absent where the text is neither a name nor a code point.
+std::optional<std::uint16_t> tls_version_code(std::string_view text);
 
 // The header line, with its newline.
 std::string_view transactions_header();

@@ -14,17 +14,6 @@ namespace {
 constexpr double confidence_tail = 0.025;
 constexpr std::size_t stretch = 64;  // ranks that are counted together while a quantile is looked for
 
-// Estimates the variance of a statistic from its values with one block left out each.
-double jackknife_variance(const LeaveOneOut& values) {
-  const double k = static_cast<double>(values.size());
-  const double centre = mean(values);
-  double squares = 0;
-  for (const double value : values) {
-    squares += (value - centre) * (value - centre);
-  }
-  return squares * (k - 1) / k;
-}
-
 struct Spread {
   double variance = 0;
   double degrees_of_freedom = 1;  // Welch and Satterthwaite's
@@ -46,6 +35,16 @@ Spread jackknife_spread(std::span<const LeaveOneOut> left_out) {
 }
 
 }  // namespace
+
+double jackknife_variance(const LeaveOneOut& values) {
+  const double k = static_cast<double>(values.size());
+  const double centre = mean(values);
+  double squares = 0;
+  for (const double value : values) {
+    squares += (value - centre) * (value - centre);
+  }
+  return squares * (k - 1) / k;
+}
 
 std::size_t moving_block_length(std::size_t n) {
   auto length = static_cast<std::size_t>(std::cbrt(static_cast<double>(n)));
@@ -200,7 +199,11 @@ std::optional<Bounds> interval(std::vector<double> resampled, std::span<const Le
   const double width = ratio * boost::math::quantile(boost::math::complement(student, confidence_tail));
   const double tail = boost::math::cdf(boost::math::normal(), -width);
   std::sort(resampled.begin(), resampled.end());
-  return Bounds{quantile(resampled, tail), quantile(resampled, 1 - tail)};
+  // The i-th of n values has i / (n + 1) of the distribution below it (definition 6); definition 7 would take bounds too far
+  // inside, by a percent of coverage with 300 resamples.
+  const double n = static_cast<double>(resampled.size());
+  const double low = std::clamp(((n + 1) * tail - 1) / (n - 1), 0.0, 1.0);
+  return Bounds{quantile(resampled, low), quantile(resampled, 1 - low)};
 }
 
 }  // namespace tlstrata::stats

@@ -96,6 +96,9 @@ struct Bounds {
 // The statistic with one block left out, for each block of one of the samples that it is made of.
 using LeaveOneOut = std::vector<double>;
 
+// Of a statistic, from its values with one block left out each.
+double jackknife_variance(const LeaveOneOut& values);
+
 // 95 %. `resampled` holds the statistic's values over the resamples, `left_out` one list for each sample.
 std::optional<Bounds> interval(std::vector<double> resampled, std::span<const LeaveOneOut> left_out);
 

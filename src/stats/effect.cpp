@@ -160,6 +160,16 @@ std::optional<double> hodges_lehmann(std::span<const double> sample, std::span<c
   return lower + (upper - lower) / 2;
 }
 
+std::optional<double> pairwise_difference(std::span<const double> sample, std::span<const double> base,
+                                          std::uint64_t rank) {
+  if (rank >= std::uint64_t{sample.size()} * base.size()) {
+    return std::nullopt;
+  }
+  const std::vector<double> rows = sorted_copy(sample);
+  const std::vector<double> columns = sorted_copy(base);
+  return Differences(rows, columns).select(rank);
+}
+
 std::optional<double> cliff_delta(std::span<const double> sample, std::span<const double> base) {
   if (sample.empty() || base.empty()) {
     return std::nullopt;

@@ -8,6 +8,7 @@
 //          Cohen 1988 for the words; Cliff 1993, "Dominance statistics".
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -16,6 +17,10 @@ namespace tlstrata::stats {
 
 // The median of all differences sample[i] - base[j], exactly, in O(n log n log m) time and O(n + m) memory.
 std::optional<double> hodges_lehmann(std::span<const double> sample, std::span<const double> base);
+
+// The difference of this rank (0: the least) among all of them; rank < n * m.
+std::optional<double> pairwise_difference(std::span<const double> sample, std::span<const double> base,
+                                          std::uint64_t rank);
 
 // P(sample > base) - P(sample < base), in O(n log n) time.
 std::optional<double> cliff_delta(std::span<const double> sample, std::span<const double> base);

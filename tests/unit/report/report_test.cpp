@@ -50,11 +50,12 @@ TEST(Report, WritesAllFilesAndTheSameBytesAgain) {
   sample::write(sample::make({}), folder.path());
   ASSERT_TRUE(write_report(folder.path()));
   const auto first = files_of(folder.path());
-  for (const char* name : {"summary.json", "report.md", "report.html", "tables/medians.tex", "tables/percentiles.tex",
-                           "tables/differences.tex", "tables/resources.tex", "tables/outcomes.tex"}) {
+  for (const char* name :
+       {"summary.json", "report.md", "report.html", "tables/medians.tex", "tables/percentiles.tex",
+        "tables/differences.tex", "tables/effects.md", "tables/cpu.csv", "tables/outcomes.json", "plots/layers.svg"}) {
     EXPECT_TRUE(first.contains(name)) << name;
   }
-  EXPECT_EQ(first.size(), 11U) << "and nothing else";
+  EXPECT_EQ(first.size(), 51U) << "and nothing else";
   ASSERT_TRUE(write_report(folder.path()));
   EXPECT_EQ(files_of(folder.path()), first);
 
@@ -211,6 +212,9 @@ TEST(Markdown, SaysTheAnswer) {
 TEST(Latex, EscapesWhatItWouldRun) {
   for (const LatexTable& table : latex_tables(results_of({.hostile = "\\input{/etc/passwd}%$_&#^~{"}).summary)) {
     EXPECT_THAT(table.text, Not(HasSubstr("\\input{"))) << table.file_name;
+    if (table.file_name == "dilution.tex") {
+      continue;  // names offers, not cells
+    }
     EXPECT_THAT(table.text, HasSubstr("\\textbackslash{}input\\{/etc/passwd\\}\\%\\$\\_\\&\\#\\textasciicircum{}"))
         << table.file_name;
     EXPECT_THAT(table.text, HasSubstr("\\toprule"));
