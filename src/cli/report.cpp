@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "cli/cli.h"
+#include "lab/ladders.h"
 #include "report/json.h"
 #include "report/table.h"
 
@@ -19,8 +20,8 @@ namespace {
 
 constexpr const char* description =
     "Makes report.html, report.md, summary.json and tables/*.tex of a result folder again, from its transactions.csv,\n"
-    "resources.csv and manifest.json alone: the same bytes each time. Prints the table of medians and the page's "
-    "path.\n\n"
+    "resources.csv and manifest.json, and the page's drawn connections from its captures: the same bytes each time.\n"
+    "Prints the table of medians and the page's path.\n\n"
     "Examples:\n"
     "  tlstrata report results/quick-20260101T000000Z\n"
     "  tlstrata report results/quick-20260101T000000Z --json - | jq '.cells[].cos'\n";
@@ -41,7 +42,7 @@ Checked<ExitCode> run_report(const ReportArguments& arguments) {
   if (!results) {
     return std::unexpected(results.error());
   }
-  if (auto written = report::write_report(folder, *results); !written) {
+  if (auto written = report::write_report(folder, *results, lab::draw_ladders(folder, *results)); !written) {
     return std::unexpected(written.error());
   }
   if (!arguments.json.empty()) {

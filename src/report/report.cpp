@@ -26,14 +26,16 @@ Checked<Results> read_results(const std::filesystem::path& folder) {
   if (!rows) {
     return std::unexpected(rows.error());
   }
-  const Checked<std::vector<Resource>> resources = read_resources_csv(folder / "resources.csv");
+  Checked<std::vector<Resource>> resources = read_resources_csv(folder / "resources.csv");
   if (!resources) {
     return std::unexpected(resources.error());
   }
   Results results;
   results.manifest = std::move(*manifest);
   results.rows = std::move(*rows);
-  results.summary = summarize({.rows = results.rows, .resources = *resources, .manifest = &results.manifest});
+  results.resources = std::move(*resources);
+  results.summary =
+      summarize({.rows = results.rows, .resources = results.resources, .manifest = &results.manifest});
   return results;
 }
 
@@ -42,10 +44,10 @@ Checked<void> write_report(const std::filesystem::path& folder) {
   if (!results) {
     return std::unexpected(results.error());
   }
-  return write_report(folder, *results);
+  return write_report(folder, *results, {.drawn = {}, .missing = "the captures were not read"});
 }
 
-Checked<void> write_report(const std::filesystem::path& folder, const Results& results) {
+Checked<void> write_report(const std::filesystem::path& folder, const Results& results, const Ladders& ladders) {
   std::error_code error;
   std::filesystem::create_directories(folder / "tables", error);
   if (error) {
@@ -55,7 +57,7 @@ Checked<void> write_report(const std::filesystem::path& folder, const Results& r
   std::vector<std::pair<std::filesystem::path, std::string>> files{
       {folder / "summary.json", to_text(summary_document("report", results))},
       {folder / "report.md", markdown_report(results)},
-      {folder / "report.html", html_report(results)},
+      {folder / "report.html", html_report(results, ladders)},
   };
   for (LatexTable& table : latex_tables(results.summary)) {
     files.emplace_back(folder / "tables" / table.file_name, std::move(table.text));

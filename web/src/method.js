@@ -1,0 +1,101 @@
+// What the figures rest on: outcomes of every transaction, definitions, the run, the machine.
+import { h, prose } from "./dom.js";
+import { count } from "./format.js";
+import { definitions } from "./text.js";
+
+export function outcomes(model, named) {
+  const kinds = Object.keys(model.facts.outcomes).filter((kind) => model.facts.outcomes[kind] > 0 || kind === "complete");
+  kinds.sort((a, b) => (b === "complete") - (a === "complete"));
+  const several = model.families.length > 1;
+  const sum = (outcome) => Object.values(outcome).reduce((total, one) => total + one, 0);
+  const rows = model.cells.map((cell, c) =>
+    h(
+      "tr",
+      {},
+      h("th", { scope: "row" }, named(model, c), several && h("small", {}, ` ${model.families[model.place[c].family].title}`)),
+      h("td", {}, count(cell.scheduled)),
+      kinds.map((kind) => h("td", {}, count(cell.outcomes[kind]))),
+      h("td", {}, count(cell.blocks)),
+      h("td", { class: "text" }, cell.scheduled === null ? "not planned" : cell.balanced ? h("span", { class: "balance" }, "balances") : h("span", { class: "imbalance" }, `does not balance: ${count(sum(cell.outcomes))} outcomes`)),
+    ),
+  );
+  const scheduled = model.cells.reduce((total, cell) => total + (cell.scheduled ?? 0), 0);
+  const all = model.cells.every((cell) => cell.scheduled !== null);
+  rows.push(
+    h(
+      "tr",
+      { class: "total" },
+      h("th", { scope: "row" }, "all"),
+      h("td", {}, all ? count(scheduled) : "–"),
+      kinds.map((kind) => h("td", {}, count(model.facts.outcomes[kind]))),
+      h("td", {}, count(model.cells.reduce((total, cell) => total + cell.blocks, 0))),
+      h("td", { class: "text" }),
+    ),
+  );
+  return h(
+    "div",
+    { class: "scroll", tabindex: "0", role: "region", "aria-label": "Outcomes by cell" },
+    h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "cell"), h("th", { scope: "col" }, "scheduled"), kinds.map((kind) => h("th", { scope: "col" }, kind)), h("th", { scope: "col" }, "blocks"), h("th", { scope: "col", class: "text" }, "sum"))), h("tbody", {}, rows)),
+  );
+}
+
+export function keptApart(model) {
+  const rows = model.cells.flatMap((cell) =>
+    (cell.kept_apart ?? []).map((rows) => {
+      const what = [rows.group ?? "no group", rows.hrr && "HelloRetryRequest", rows.resumed && "resumed", rows.early_data && "early data", rows.later_request && "later request", rows.boundary].filter(Boolean);
+      return h("li", {}, `${cell.name}: ${count(rows.n)} complete, ${what.join(", ")}`);
+    }),
+  );
+  return rows.length === 0 ? null : h("div", {}, h("h3", {}, "Kept apart"), h("p", { class: "soft small" }, "Complete transactions of another kind than most of their cell's; they are not averaged with them."), h("ul", { class: "small" }, rows));
+}
+
+export function definitionTexts(model) {
+  return h("div", { class: "columns" }, [...definitions, ["Cryptographic overhead share.", model.facts.cos_definition]].map(([title, text]) => h("p", {}, h("b", {}, title), " ", prose(text))));
+}
+
+const list = (entries) =>
+  h("dl", {}, entries.filter(([, value]) => value !== null && value !== undefined && value !== "").flatMap(([term, value]) => [h("dt", {}, term), h("dd", {}, value)]));
+
+export function run(model) {
+  const { facts } = model;
+  const { manifest } = facts;
+  const shares = model.cells.map((cell) => cell.key_shares).filter(Boolean);
+  const made = list([
+    ["tlstrata", `${manifest.version}${manifest.version === facts.version ? "" : `; this page by ${facts.version}`}`],
+    ["OpenSSL", manifest.openssl],
+    ["proxy", [manifest.proxy.name, manifest.proxy.version].filter(Boolean).join(" ")],
+    ["experiment", manifest.spec_name],
+    ["result", facts.name],
+    ["began", manifest.started_utc],
+    ["ended", manifest.ended_utc],
+    ["blocks", `${count(facts.blocks.length)}${manifest.planned_blocks ? ` of ${count(manifest.planned_blocks)} planned` : ""}`],
+    ["offers", [...new Set(model.cells.map((cell) => cell.offer).filter(Boolean))].join(", ")],
+    ["key shares", shares.length > 0 ? [...new Set(shares)].join(", ") : "of each offer's first group"],
+    ["warm-up", manifest.warmup.transactions === null ? null : `${count(manifest.warmup.transactions)} transactions, ${manifest.warmup.note}`],
+    ["seed", String(facts.seed)],
+    ["bootstrap", `${count(facts.resamples)} resamples; ${count(facts.comparisons)} comparisons in Holm's family`],
+    ["clock", [manifest.clock.source, manifest.clock.capture].filter(Boolean).join("; ")],
+  ]);
+  const machine = list(Object.entries(manifest.machine).map(([key, value]) => [key.replaceAll("_", " "), value]));
+  return h("div", { class: "columns" }, made, machine);
+}
+
+// What a reader must know before the figures.
+export function warnings(model) {
+  const { facts } = model;
+  const notes = [];
+  if (facts.partial) {
+    notes.push("The run is partial: it ended before all of its blocks had.");
+  }
+  const machine = facts.manifest.machine;
+  const cores = Number(machine.usable_cores ?? machine.cores);
+  const load = Number(machine.load_average_before);
+  if (cores > 0 && load > cores / 2) {
+    notes.push(`The machine was busy before the run began: load average ${load.toFixed(2)} on ${cores} cores. Other programs' CPU is in the tails, and may be in every figure.`);
+  }
+  notes.push(...facts.notes);
+  for (const cell of facts.cells) {
+    notes.push(...cell.notes.map((note) => `${cell.name}: ${note}`));
+  }
+  return notes.length === 0 ? null : h("aside", { class: "notes", "aria-label": "To be known first" }, h("h2", {}, "To be known first"), h("ul", {}, notes.map((note) => h("li", {}, prose(note)))));
+}

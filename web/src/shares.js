@@ -1,0 +1,185 @@
+// What adds up: the five layers, the parts of the handshake, of layer 2, of each side, CPU; and the bytes of the handshake.
+import { bars, legend } from "./bars.js";
+import { h } from "./dom.js";
+import { bytes, count, ratio, time, unitFor } from "./format.js";
+import { layerNames } from "./rows.js";
+
+const own = (layer) => `var(--l${layer})`;
+const on = (layer) => `var(--on-l${layer})`;
+// Steps of one colour, from full to light; text stays readable on each.
+export const step = (base, i, n) => `color-mix(in oklab, var(--${base}) ${Math.round(n <= 1 ? 78 : 78 - (56 * i) / (n - 1))}%, var(--page))`;
+
+export function layerBars(model) {
+  return bars(
+    model.shownFamilies().map(({ family, cells }) => ({
+      title: family.title,
+      rows: cells
+        .filter((cell) => model.figures(cell, 5))
+        .map((cell) => {
+          const versus = model.compare(cell, 5);
+          const median = time(model.figures(cell, 5).p50_ns);
+          return {
+            name: model.name(cell),
+            swatch: model.colour(cell),
+            parts: model.layers().map((layer) => ({ label: layerNames[layer], value: model.figures(cell, layer)?.mean_ns, own: own(layer), on: on(layer) })),
+            sum: time(model.figures(cell, 5).mean_ns),
+            note: `median ${median}${versus && versus.overhead_factor !== null ? `, ${ratio(versus.overhead_factor)}${versus.flagged ? "*" : ""}` : ""}`,
+          };
+        }),
+    })),
+  );
+}
+
+// Parts of one thing a cell: `read(cell)` gives [{part, value}] or null.
+function parted(model, base, read, options = {}) {
+  const names = [];
+  const groups = model.shownFamilies().map(({ family, cells }) => ({
+    title: family.title,
+    rows: cells
+      .map((cell) => ({ cell, parts: read(cell) }))
+      .filter(({ parts }) => parts && parts.some(({ value }) => value !== null && value !== undefined))
+      .map(({ cell, parts }) => {
+        for (const { part } of parts) {
+          names.includes(part) || names.push(part);
+        }
+        return { cell, parts };
+      }),
+  }));
+  const rows = groups.flatMap((group) => group.rows);
+  if (rows.length === 0) {
+    return null;
+  }
+  const shade = (part) => options.colours?.[part] ?? step(base, names.indexOf(part), names.length);
+  const write = options.write ?? time;
+  const drawn = groups
+    .filter((group) => group.rows.length > 0)
+    .map((group) => ({
+      title: group.title,
+      rows: group.rows.map(({ cell, parts }) => ({
+        name: model.name(cell),
+        swatch: model.colour(cell),
+        parts: parts.map(({ part, value }) => ({ label: part, value, own: shade(part) })),
+        sum: write(parts.reduce((sum, { value }) => sum + (value ?? 0), 0)),
+        note: options.note?.(cell),
+      })),
+    }));
+  return h("div", { class: "figure" }, legend(names.map((part) => ({ label: part, own: shade(part) }))), bars(drawn, { thin: true, ...options }));
+}
+
+export function handshakeParts(model) {
+  return parted(model, "l2", (cell) => Object.entries(model.cells[cell].handshake_parts).filter(([, figures]) => figures.n > 0).map(([part, figures]) => ({ part, value: figures.mean_ns })));
+}
+
+export function clientSplit(model, which, base) {
+  return parted(model, base, (cell) => (model.cells[cell].client_split?.[which] ?? null)?.map(({ part, mean_ns }) => ({ part, value: mean_ns })), {
+    note: (cell) => `n ${count(model.cells[cell].client_split.rows)}`,
+  });
+}
+
+export function sides(model) {
+  const colours = { client: "color-mix(in oklab, var(--accent) 62%, var(--page))", path: "var(--l4)", server: "color-mix(in oklab, var(--c2) 58%, var(--page))" };
+  return parted(
+    model,
+    "l0",
+    (cell) => {
+      const split = model.cells[cell].sides;
+      return split ? ["client", "path", "server"].map((side) => ({ part: side, value: split[`${side}_ns`] })) : null;
+    },
+    { colours, note: (cell) => `n ${count(model.cells[cell].sides.n)}` },
+  );
+}
+
+export function processors(model, component, base) {
+  return parted(
+    model,
+    base,
+    (cell) => {
+      const use = model.cells[cell].resources?.[component];
+      return use ? [{ part: "user", value: use.cpu_user_ns_per_transaction }, { part: "system", value: use.cpu_system_ns_per_transaction }] : null;
+    },
+    {
+      note: (cell) => {
+        const use = model.cells[cell].resources[component];
+        return `${use.cpu_percent_of_one_core === null ? "" : `${use.cpu_percent_of_one_core.toFixed(1)} % of a core`}${use.cpu_ratio_to_baseline === null ? "" : `, ${ratio(use.cpu_ratio_to_baseline)}`}`;
+      },
+    },
+  );
+}
+
+const byteNames = [
+  ["client_hello_bytes", "ClientHello"],
+  ["server_flight_bytes", "server's flight"],
+  ["client_handshake_bytes", "all of the client's handshake"],
+  ["server_handshake_bytes", "all of the server's handshake"],
+];
+const segment = 1448;
+
+export function byteBars(model) {
+  const groups = byteNames
+    .map(([key, title], i) => ({
+      title,
+      rows: model
+        .shownFamilies()
+        .slice(0, 1) // the handshake does not depend on the response's size
+        .flatMap(({ cells }) => cells)
+        .filter((cell) => model.cells[cell][key] !== null)
+        .map((cell) => {
+          const base = model.base(cell);
+          const more = base !== null && base !== cell && model.cells[base][key] !== null ? model.cells[cell][key] - model.cells[base][key] : null;
+          return {
+            name: model.name(cell),
+            swatch: model.colour(cell),
+            parts: [{ label: title, value: model.cells[cell][key], own: step(model.colour(cell), i % 2, 3) }],
+            sum: bytes(model.cells[cell][key]),
+            note: more === null ? "" : more === 0 ? "as the baseline" : `${more > 0 ? "+" : "\u2212"}${count(Math.abs(more))}`,
+          };
+        }),
+    }))
+    .filter((group) => group.rows.length > 0);
+  if (groups.length === 0) {
+    return null;
+  }
+  const most = Math.max(...groups.flatMap((group) => group.rows.map((row) => row.parts[0].value)));
+  const marks = [];
+  for (let i = 1; i * segment < most && marks.length < 12; ++i) {
+    marks.push({ value: i * segment, label: `${i} full segment${i > 1 ? "s" : ""}, ${count(i * segment)} B` });
+  }
+  return bars(groups, { thin: true, write: bytes, unit: { ns: 1, name: "B" }, tick: (value) => count(value), marks });
+}
+
+const traffic = [
+  ["bytes_sent_per_transaction", "bytes sent"],
+  ["bytes_received_per_transaction", "bytes received"],
+  ["packets_sent_per_transaction", "packets sent"],
+  ["packets_received_per_transaction", "packets received"],
+];
+
+export function trafficTable(model, namedCell) {
+  const rows = model.shownFamilies().flatMap(({ family, cells }) =>
+    cells.flatMap((cell) =>
+      Object.entries(model.cells[cell].resources ?? {}).map(([component, use], i) =>
+        h(
+          "tr",
+          {},
+          h("th", { scope: "row" }, i === 0 ? [namedCell(model, cell), h("small", {}, ` ${family.title}`)] : h("span", { class: "visually-hidden" }, model.cells[cell].name)),
+          h("td", { class: "text" }, component),
+          h("td", {}, time(use.cpu_ns_per_transaction, unitFor(1e3)), use.cpu_ns_per_transaction_sd_of_blocks !== null && h("small", {}, ` ± ${time(use.cpu_ns_per_transaction_sd_of_blocks, unitFor(1e3))}`)),
+          traffic.map(([key]) => h("td", {}, use[key] === null ? "–" : key.startsWith("packets") ? use[key].toFixed(1) : count(Math.round(use[key])))),
+          h("td", {}, count(use.retransmissions)),
+        ),
+      ),
+    ),
+  );
+  return rows.length === 0
+    ? null
+    : h(
+        "details",
+        {},
+        h("summary", {}, "CPU and traffic by transaction, as figures"),
+        h(
+          "div",
+          { class: "scroll", tabindex: "0", role: "region", "aria-label": "CPU and traffic by transaction" },
+          h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "cell"), h("th", { scope: "col", class: "text" }, "component"), h("th", { scope: "col" }, "CPU ", h("small", {}, "± SD of blocks")), traffic.map(([, label]) => h("th", { scope: "col" }, label)), h("th", { scope: "col" }, "sent again"))), h("tbody", {}, rows)),
+        ),
+      );
+}
