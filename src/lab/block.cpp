@@ -15,6 +15,7 @@
 
 #include "io/clock.h"
 #include "lab/block_captures.h"
+#include "lab/resource_sampler.h"
 #include "testbed/resources.h"
 
 namespace tlstrata::lab {
@@ -149,12 +150,33 @@ std::vector<CapturePlace> places_of(const Stage& stage, const Cell& cell, const 
   return places;
 }
 
+// Totals of all three, as far as they can be told while the client runs.
+Checked<std::vector<report::ResourceSample>> sample(const Stage& stage, std::size_t server, pid_t client,
+                                                    const ManifestBlock& block) {
+  std::vector<report::ResourceSample> samples;
+  for (const auto& [host, pid] :
+       {std::pair(Host::client, client), std::pair(Host::proxy, stage.servers->proxy_pid(server)),
+        std::pair(Host::origin, stage.servers->origin_pid(server))}) {
+    const Checked<testbed::CpuTime> cpu = testbed::cpu_of(pid);
+    const Checked<testbed::NetworkCounters> network = testbed::network_counters(*stage.bed, host);
+    if (!cpu || !network) {
+      return std::unexpected(cpu ? network.error() : cpu.error());
+    }
+    const testbed::InterfaceCounters sum = network->sum();
+    samples.push_back({block.cell, block.block, std::string(testbed::host_name(host)), io::realtime_ns(),
+                       cpu->total_ns(), sum.bytes_sent, sum.bytes_received, sum.packets_sent, sum.packets_received,
+                       network->tcp_retransmitted_segments});
+  }
+  return samples;
+}
+
 // What a block's own time gave.
 struct Measured {
   Totals before;
   Totals after;
   ClientEnd end = ClientEnd::finished;
   std::vector<capture::LiveCounts> captured;  // by place
+  ResourceSampler::Samples samples;
 };
 
 // From the start of the capture to its end; fills in the block's times.
@@ -169,6 +191,7 @@ Checked<Measured> measure(const Stage& stage, std::size_t server, HeldClient& cl
   if (!before) {
     return std::unexpected(before.error());
   }
+  ResourceSampler sampler([&stage, server, pid = client.pid(), &block] { return sample(stage, server, pid, block); });
   const std::optional<Nanos> idle_before = machine_idle_ns();
   block.started_ns = io::realtime_ns();
   if (auto went = client.go(); !went) {
@@ -176,6 +199,7 @@ Checked<Measured> measure(const Stage& stage, std::size_t server, HeldClient& cl
   }
   const Checked<ClientEnd> end = client.wait(stop);
   block.ended_ns = io::realtime_ns();
+  ResourceSampler::Samples samples = sampler.stop();
   block.busy_cores = busy_cores(idle_before, machine_idle_ns(), block.ended_ns - block.started_ns);
   std::this_thread::sleep_for(settle);
   Checked<Totals> after = read_totals(stage, server);
@@ -187,7 +211,7 @@ Checked<Measured> measure(const Stage& stage, std::size_t server, HeldClient& cl
     return std::unexpected(!end ? end.error() : !after ? after.error() : captured.error());
   }
   after->switches[index(Host::client)] = client.switches();
-  return Measured{std::move(*before), std::move(*after), *end, std::move(*captured)};
+  return Measured{std::move(*before), std::move(*after), *end, std::move(*captured), std::move(samples)};
 }
 
 ManifestBlock entry_of(const Cell& cell, const PlannedBlock& planned, const std::string& name) {
@@ -224,7 +248,7 @@ Checked<std::optional<BlockResult>> run_block(const Stage& stage, const Cell& ce
   if (stop.raised()) {
     return std::nullopt;
   }
-  BlockResult result{entry_of(cell, planned, name), {}, request.files.transactions, 0};
+  BlockResult result{entry_of(cell, planned, name), {}, {}, request.files.transactions, 0};
   result.manifest.command = client->command();
   Checked<BlockCaptures> captures =
       BlockCaptures::create(places_of(stage, cell, request.files.key_log, result.manifest), stage.origin);
@@ -246,6 +270,8 @@ Checked<std::optional<BlockResult>> run_block(const Stage& stage, const Cell& ce
     return std::unexpected(finished.error());
   }
   fill_in(result.manifest, *counts, *measured);
+  result.samples = std::move(measured->samples.rows);
+  result.manifest.samples_missed = measured->samples.missed;
   result.cut_packets = measured->captured.front().cut;
   measured->after.cpu[index(Host::client)] = counts->cpu;
   for (const Host host : testbed::all_hosts) {

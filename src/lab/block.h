@@ -1,7 +1,8 @@
 // One block: a warm client, its capture, the resources that everybody used meanwhile.
 //
 // In:        a running bed and servers, a cell, its place in the plan.
-// Out:       the finished capture file, the client's own rows, what goes into manifest.json and resources.csv.
+// Out:       the finished capture file, the client's own rows, what goes into manifest.json, resources.csv and
+//            samples.csv.
 // Units:     nanoseconds; bytes and packets of whole frames.
 // Ownership: nothing of a block outlives run_block() but its files.
 // Errors:    Complaint: the client, a server or the capture failed. The block's capture file is not there then.
@@ -24,6 +25,7 @@
 #include "lab/servers.h"
 #include "lab/spec.h"
 #include "report/resources_csv.h"
+#include "report/samples_csv.h"
 #include "testbed/bed.h"
 
 namespace tlstrata::lab {
@@ -41,9 +43,10 @@ struct Stage {
 
 struct BlockResult {
   ManifestBlock manifest;
-  std::vector<report::Resource> resources;  // client, proxy, origin
-  std::filesystem::path client_rows;        // a CSV file in Stage::work; not there where the client wrote none
-  std::uint64_t cut_packets = 0;            // longer than the snap length
+  std::vector<report::Resource> resources;      // client, proxy, origin
+  std::vector<report::ResourceSample> samples;  // meanwhile
+  std::filesystem::path client_rows;            // a CSV file in Stage::work; not there where the client wrote none
+  std::uint64_t cut_packets = 0;                // longer than the snap length
 };
 
 // A stop ends the client early; what it had measured by then is kept, and the block marked partial. std::nullopt: it ended

@@ -47,6 +47,7 @@ ManifestBlock block_of(const Json& json) {
   block.not_started = json.at("not_started").get<std::uint64_t>();
   block.capture_packets = json.at("capture_packets").get<std::uint64_t>();
   block.capture_dropped = json.at("capture_dropped").get<std::uint64_t>();
+  block.samples_missed = json.value("samples_missed", std::uint64_t{0});
   block.started_ns = json.at("started_ns").get<Nanos>();
   block.ended_ns = json.at("ended_ns").get<Nanos>();
   block.busy_cores = json.value("busy_cores", 0.0);
@@ -131,6 +132,15 @@ std::map<Key, std::vector<report::Resource>> resources_by_block(const fs::path& 
   return found;
 }
 
+std::map<Key, std::vector<report::ResourceSample>> samples_by_block(const fs::path& folder) {
+  std::map<Key, std::vector<report::ResourceSample>> found;
+  const auto rows = report::read_samples_csv(folder / "samples.csv");
+  for (const report::ResourceSample& row : rows.value_or(std::vector<report::ResourceSample>())) {
+    found[{row.cell, row.block}].push_back(row);
+  }
+  return found;
+}
+
 }  // namespace
 
 Checked<InterruptedRun> read_interrupted(const fs::path& folder) {
@@ -164,6 +174,7 @@ Checked<Continuation> read_continuation(const fs::path& folder, const fs::path& 
     return std::unexpected(checked.error());
   }
   auto resources = resources_by_block(folder);
+  auto samples = samples_by_block(folder);
   const ClientRows clients = rows_of(folder / "client.csv");
   std::string kept_rows = clients.header;
   for (ManifestBlock& block : std::exchange(before->blocks, {})) {
@@ -182,6 +193,7 @@ Checked<Continuation> read_continuation(const fs::path& folder, const fs::path& 
       before->client_rows.push_back(own_rows);
     }
     std::ranges::move(resources[key], std::back_inserter(before->resources));
+    std::ranges::move(samples[key], std::back_inserter(before->samples));
     before->blocks.push_back(std::move(block));
   }
   if (!clients.rows.empty()) {

@@ -17,6 +17,7 @@
 #include "lab/plan.h"
 #include "lab/spec.h"
 #include "report/resources_csv.h"
+#include "report/samples_csv.h"
 
 namespace tlstrata::lab {
 
@@ -30,6 +31,7 @@ Checked<InterruptedRun> read_interrupted(const std::filesystem::path& folder);
 struct Continuation {
   std::vector<ManifestBlock> blocks;
   std::vector<report::Resource> resources;
+  std::vector<report::ResourceSample> samples;
   std::vector<std::filesystem::path> client_rows;  // CSV files, a header each
   std::string started_utc;
   std::vector<std::string> continued_utc;

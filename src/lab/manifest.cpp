@@ -18,6 +18,7 @@ Json block_json(const ManifestBlock& block) {
             {"not_started", block.not_started},
             {"capture_packets", block.capture_packets},
             {"capture_dropped", block.capture_dropped},
+            {"samples_missed", block.samples_missed},
             {"busy_cores", block.busy_cores},
             {"started_ns", block.started_ns},
             {"ended_ns", block.ended_ns}};

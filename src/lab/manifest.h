@@ -30,6 +30,7 @@ struct ManifestBlock {
   std::uint64_t not_started = 0;            // of the scheduled: never sent
   std::uint64_t capture_packets = 0;        // written to the capture
   std::uint64_t capture_dropped = 0;        // by the kernel and the interface
+  std::uint64_t samples_missed = 0;         // of samples.csv
   Nanos started_ns = 0;                     // the go line was sent
   Nanos ended_ns = 0;                       // the client had ended
   double busy_cores = 0;                    // of the whole machine meanwhile, whoever used them; 0: not known

@@ -24,6 +24,7 @@
 #include "ossl/version.h"
 #include "report/output_file.h"
 #include "report/resources_csv.h"
+#include "report/samples_csv.h"
 #include "report/transactions_csv.h"
 #include "testbed/privileges.h"
 
@@ -83,6 +84,7 @@ class Experiment {
   Checked<void> take_up();
   [[nodiscard]] bool is_done(const PlannedBlock& planned) const;
   Checked<void> keep_logs() const;
+  Checked<void> write_resources() const;
   Checked<void> keep_up();
   Checked<void> write_measured();
   Checked<std::vector<std::string>> write_transactions(const report::Manifest& manifest);
@@ -99,6 +101,7 @@ class Experiment {
   std::optional<testbed::Bed> bed_;  // before the servers: they must not outlive it
   std::optional<Servers> servers_;
   std::vector<report::Resource> resources_;
+  std::vector<report::ResourceSample> samples_;
   std::vector<fs::path> client_rows_;
   std::uint64_t cut_packets_ = 0;
   Sides sides_;
@@ -176,6 +179,7 @@ Checked<void> Experiment::take_up() {
   manifest_.blocks = std::move(before->blocks);
   blocks_before_ = manifest_.blocks.size();
   resources_ = std::move(before->resources);
+  samples_ = std::move(before->samples);
   client_rows_ = std::move(before->client_rows);
   return {};
 }
@@ -259,16 +263,24 @@ Checked<void> Experiment::keep_up() {
     return {};
   }
   manifest_written_ns_ = now_ns;
-  if (auto written = report::write_resources_csv(folder() / "resources.csv", resources_); !written) {
+  if (auto written = write_resources(); !written) {
     return written;
   }
   return write_manifest(manifest_, folder() / "manifest.json");
+}
+
+Checked<void> Experiment::write_resources() const {
+  if (auto written = report::write_resources_csv(folder() / "resources.csv", resources_); !written) {
+    return written;
+  }
+  return report::write_samples_csv(folder() / "samples.csv", samples_);
 }
 
 void Experiment::add(BlockResult block) {
   manifest_.warmup_transactions += options_.spec.warmup_per_block;
   manifest_.blocks.push_back(std::move(block.manifest));
   std::move(block.resources.begin(), block.resources.end(), std::back_inserter(resources_));
+  std::move(block.samples.begin(), block.samples.end(), std::back_inserter(samples_));
   client_rows_.push_back(std::move(block.client_rows));
   cut_packets_ += block.cut_packets;
 }
@@ -281,7 +293,7 @@ Checked<void> Experiment::write_measured() {
   if (auto written = write_manifest(manifest_, folder() / "manifest.json"); !written) {
     return written;
   }
-  if (auto written = report::write_resources_csv(folder() / "resources.csv", resources_); !written) {
+  if (auto written = write_resources(); !written) {
     return written;
   }
   if (auto kept = keep_logs(); !kept) {

@@ -133,6 +133,42 @@ Json component_use(const ComponentUse& use) {
   return object;
 }
 
+Json time_part(const TimePart& part) {
+  return {{"part", part.name},
+          {"n", part.n},
+          {"p50_ns", number(part.p50)},
+          {"p95_ns", number(part.p95)},
+          {"mean_ns", number(part.mean)}};
+}
+
+Json time_parts(const std::vector<TimePart>& parts) {
+  Json list = Json::array();
+  for (const TimePart& part : parts) {
+    list.push_back(time_part(part));
+  }
+  return list;
+}
+
+Json client_split(const std::optional<ClientSplit>& split) {
+  if (!split) {
+    return nullptr;
+  }
+  return {{"rows", split->n},
+          {"tcp_to_tls", time_parts(split->tcp_to_tls)},
+          {"tls_handshake", time_parts(split->tls_handshake)},
+          {"start_delay", time_part(split->start_delay)}};
+}
+
+Json sides(const std::optional<Sides>& sides) {
+  if (!sides) {
+    return nullptr;
+  }
+  return {{"n", sides->n},
+          {"client_ns", number(sides->client)},
+          {"path_ns", number(sides->path)},
+          {"server_ns", number(sides->server)}};
+}
+
 // The main class's figures stand in the cell itself; the others follow under `kept_apart`.
 Json cell_summary(const CellSummary& cell, const Summary& summary) {
   Json object;
@@ -169,6 +205,8 @@ Json cell_summary(const CellSummary& cell, const Summary& summary) {
     resources[use.component] = component_use(use);
   }
   object["resources"] = std::move(resources);
+  object["client_split"] = client_split(cell.client_split);
+  object["sides"] = sides(cell.sides);
   object["capture_packets"] = or_null(cell.capture_packets);
   object["capture_dropped"] = or_null(cell.capture_dropped);
   Json apart = Json::array();

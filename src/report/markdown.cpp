@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "report/answer.h"
+#include "report/client_times.h"
 #include "report/escape.h"
 #include "report/families.h"
 #include "report/figures.h"
@@ -150,7 +151,7 @@ std::string markdown_report(const Results& results) {
     text += fmt::format("\\* p < 0.05, adjusted (Holm) for {} comparisons of blocks. COS is the {}\n\n",
                         summary.comparisons, for_markdown(cos_definition));
   }
-  text += differences_table(summary) + outcomes_table(summary);
+  text += differences_table(summary) + client_times_tables(summary) + outcomes_table(summary);
   const Manifest& manifest = results.manifest;
   text += fmt::format("{}, {}, seed {}, tlstrata {}, {}, proxy {} {}.\n", for_markdown(manifest.name),
                       for_markdown(manifest.started_utc), manifest.seed, for_markdown(manifest.version),

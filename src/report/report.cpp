@@ -4,6 +4,7 @@
 #include <system_error>
 #include <utility>
 
+#include "report/client_times.h"
 #include "report/html.h"
 #include "report/json.h"
 #include "report/latex.h"
@@ -33,9 +34,12 @@ Checked<Results> read_results(const std::filesystem::path& folder) {
   Results results;
   results.manifest = std::move(*manifest);
   results.rows = std::move(*rows);
-  results.resources = std::move(*resources);
+results.resources = std::move(*resources);
   results.summary =
       summarize({.rows = results.rows, .resources = results.resources, .manifest = &results.manifest});
+  if (const Checked<void> added = add_client_times(folder, results.rows, results.summary); !added) {
+    return std::unexpected(added.error());
+  }
   return results;
 }
 

@@ -94,6 +94,32 @@ struct ComponentUse {
   std::optional<std::uint64_t> retransmissions;  // in all blocks
 };
 
+// One of the parts that a layer's time went to. Means add up to the layer's, medians don't.
+struct TimePart {
+  std::string name;  // "key_generation X25519"; nothing hostile in it
+  std::uint64_t n = 0;
+  double p50 = 0;
+  double p95 = 0;
+  double mean = 0;
+};
+
+// Two layers by the client's own clocks, each split exactly: what of a system call was over when its packet left is the
+// last part of tcp_to_tls, and what was not is taken off handshake_cpu.
+struct ClientSplit {
+  std::uint64_t n = 0;  // transactions found in both files
+  std::vector<TimePart> tcp_to_tls;
+  std::vector<TimePart> tls_handshake;
+  TimePart start_delay;  // entry to connect() less when it was due; not part of a layer
+};
+
+// On which side of the wire the time went: medians.
+struct Sides {
+  std::uint64_t n = 0;
+  double client = 0;
+  double path = 0;
+  double server = 0;
+};
+
 // Rows that may be averaged: what must agree among them.
 struct RowClass {
   std::string group;        // selected; empty: none seen
@@ -146,6 +172,8 @@ struct CellSummary {
   std::array<std::optional<Comparison>, measure_count> versus_baseline;
   std::optional<CryptographicShare> cos;
   std::vector<ComponentUse> resources;
+  std::optional<ClientSplit> client_split;  // client_times.h
+  std::optional<Sides> sides;
   std::optional<std::uint64_t> capture_packets;
   std::optional<std::uint64_t> capture_dropped;
 

@@ -70,14 +70,14 @@ class ServeTest(unittest.TestCase):
                 self.assertEqual(len(self.curl(f"http://{address}{path}")), 4096)
                 took.append(time.monotonic() - start)
             self.assertEqual(self.curl("-o", "/dev/null", "-w", "%{http_code}", f"http://{address}/1?delay=soon"), b"404")
-        self.assertLess(took[0], 0.030)
         self.assertGreaterEqual(took[1], 0.030)
         self.assertGreaterEqual(took[2], 0.030)
+        # That the first was not held back is what the log says: on a busy machine it may take as long.
         rows = [[int(field) for field in line.split(",")] for line in log.read_text(encoding="ascii").splitlines()]
         self.assertEqual(len(rows), 2)
-        for received_ns, delay_ns in rows:
+        for (received_ns, delay_ns), seconds in zip(rows, took[1:]):
             self.assertLess(abs(received_ns / 1e9 - time.time()), 60)
-            self.assertTrue(30_000_000 <= delay_ns < 60_000_000, delay_ns)
+            self.assertTrue(0.030 <= delay_ns / 1e9 <= seconds, (delay_ns, seconds))
 
     def test_origin_serves_tls(self):
         with server("origin", *self.tls()) as address:
