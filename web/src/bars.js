@@ -12,7 +12,7 @@ export function bars(groups, { thin = false, write = time, tick = tickText, unit
   for (const { title, rows } of groups) {
     title && grid.append(h("h4", {}, title));
     for (const row of rows) {
-      grid.append(...drawRow(row, most, write, marks));
+      grid.append(h("div", { class: "row" }, drawRow(row, most, write, marks)));
     }
   }
   const at = ticks(0, most, 6).filter((value) => value <= most);

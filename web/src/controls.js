@@ -42,7 +42,7 @@ export function drawControls(bar, model) {
     "select",
     { id: "base", "data-key": "base", onchange: (event) => set({ base: event.target.value === stated ? "" : event.target.value }) },
     bases.map((name) => {
-      const option = h("option", {}, name === stated ? `${shown(name)} (the run's)` : name);
+      const option = h("option", {}, name);
       option.value = name; // as it is, so that it is found again
       option.selected = name === (state.base || stated);
       return option;
@@ -59,10 +59,10 @@ export function drawControls(bar, model) {
   }
   add(form, [
     model.configurations.length > 1 &&
-      h("fieldset", { class: "control" }, h("legend", {}, "Cells"), model.configurations.map((name, c) => chip(name, `c${c % 8}`, true, `c${c}`, model.configurationShown(c)))),
+      h("fieldset", { class: "control" }, h("legend", { class: "visually-hidden" }, "Cells"), model.configurations.map((name, c) => chip(name, `c${c % 8}`, true, `c${c}`, model.configurationShown(c)))),
     model.families.length > 1 &&
-      h("fieldset", { class: "control" }, h("legend", {}, "Responses"), model.families.map((family, f) => chip(family.title.replace(/ responses$/u, ""), null, false, `f${f}`, model.familyShown(f)))),
-    segmented("Time", "scale", [["linear", "linear"], ["log", "log"]]),
+      h("fieldset", { class: "control" }, h("legend", { class: "visually-hidden" }, "Responses"), model.families.map((family, f) => chip(family.title.replace(/ responses$/u, ""), null, false, `f${f}`, model.familyShown(f)))),
+    segmented("Scale", "scale", [["linear", "linear"], ["log", "log"]]),
     h("div", { class: "control push" }, themes),
   ]);
   replace(bar, form);

@@ -85,9 +85,10 @@ function ridge(curve, probabilities, axis, steps = 96) {
   const mean = points.reduce((sum, point) => sum + point, 0) / points.length;
   const sd = Math.sqrt(points.reduce((sum, point) => sum + (point - mean) ** 2, 0) / points.length);
   const spread = Math.min(sd, (points[74] - points[25]) / 1.35) || sd;
+  const [least, most] = [curve[0], curve[curve.length - 1]];
   const low = project(axis.min);
   const high = project(axis.max);
-  const width = Math.max(0.9 * spread * points.length ** -0.2, (high - low) / 250);
+  const width = Math.max(0.7 * spread * points.length ** -0.2, (high - low) / 250);
   const heights = [];
   for (let i = 0; i <= steps; ++i) {
     const at = low + ((high - low) * i) / steps;
@@ -95,7 +96,8 @@ function ridge(curve, probabilities, axis, steps = 96) {
     for (const point of points) {
       sum += Math.exp(-0.5 * ((at - point) / width) ** 2);
     }
-    heights.push([log ? Math.exp(at) : at, sum]);
+    const value = log ? Math.exp(at) : at;
+    heights.push([value, value < least || value > most ? 0 : sum]); // no smoothing makes times that never were
   }
   return heights;
 }
@@ -195,7 +197,7 @@ function cloud(model, cell, measure, heights, highest, params, api, colour) {
       fill: own,
       fontWeight: 600,
       fontSize: 12,
-      width: width / 2,
+      width: width * 0.66,
       overflow: "truncate",
     },
   });

@@ -118,9 +118,8 @@ export function verdict(versus) {
   if (versus.p_holm === null || versus.p_holm === undefined) {
     return "not tested: too few blocks";
   }
-  const size = versus.glass_word ? `${versus.glass_word}` : "";
   if (versus.flagged) {
-    return `${versus.difference_ns < 0 ? "shorter" : "longer"}${size ? `, ${size} (Glass's delta ${signed(versus.glass_delta)})` : ""}`;
+    return versus.difference_ns < 0 ? "shorter" : "longer";
   }
   const seen = versus.minimum_detectable_ns;
   return `no difference seen${seen ? `, would have seen ${time(seen)}` : ""}`;
@@ -147,7 +146,7 @@ export function forest(model) {
       h(
         "table",
         { class: "forest" },
-        h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "layer"), h("th", { scope: "col", class: "text" }, "cell"), h("td", { class: "plot" }, forestAxis(axis)), h("th", { scope: "col" }, "difference"), h("th", { scope: "col" }, "ratio"), h("th", { scope: "col", class: "text" }, "in words"))),
+        h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "layer"), h("th", { scope: "col", class: "text" }, "cell"), h("td", { class: "plot" }, forestAxis(axis)), h("th", { scope: "col" }, "difference"), h("th", { scope: "col" }, "ratio"), h("th", { scope: "col", class: "text" }, "Glass's delta"), h("th", { scope: "col", class: "text" }, "in words"))),
         h(
           "tbody",
           {},
@@ -161,6 +160,7 @@ export function forest(model) {
                 h("td", { class: "plot" }, forestRow(axis, versus, model.colour(cell), `${model.name(cell)}, ${measureNames[measure]}`)),
                 h("td", { class: versus.flagged ? "flag figure-cell" : "figure-cell" }, ...differenceText(versus)),
                 h("td", { class: "figure-cell" }, ratio(versus.overhead_factor)),
+                h("td", { class: "text figure-cell" }, signed(versus.glass_delta), versus.glass_word && h("small", {}, ` ${versus.glass_word}`)),
                 h("td", { class: "verdict" }, verdict(versus)),
               ),
             ),

@@ -1,6 +1,6 @@
 // One connection, packet by packet: arrows between client and server, messages above them, layers along the side.
 import { h, replace } from "./dom.js";
-import { bytes, clock, count, time, unitFor } from "./format.js";
+import { bytes, clock, columnUnit, count, time } from "./format.js";
 import { Numbers } from "./packed.js";
 import { layerNames } from "./rows.js";
 import { set } from "./state.js";
@@ -52,7 +52,7 @@ export function commandFor(facts, cell, block, connection) {
 }
 
 function drawn({ lines, leftOut }) {
-  const unit = unitFor(Math.max(...lines.map((line) => line.at), 1));
+  const unit = columnUnit(Math.max(...lines.map((line) => line.at), 1));
   const grid = h(
     "div",
     { class: "ladder" },

@@ -98,7 +98,7 @@ function makeSections() {
       layerSections,
     ),
     section("handshake", "Inside the TLS handshake", `Means. ${Object.entries(partTexts).map(([part, text]) => `\`${part}\`: ${text}`).join("; ")}.`, () => handshakeParts(model)),
-    section("bytes", "Bytes of the handshake", "Medians of TLS record bytes with their headers. Dashed lines: what fills one TCP segment, two, and so on, of 1,448 bytes.", () => byteBars(model)),
+    section("bytes", "Bytes of the handshake", "Medians of TLS record bytes with their headers: the ClientHello, or ServerHello to Finished, then what else a side sent up to its Finished. Dashed: what fills one TCP segment of 1,448 bytes, two, and so on.", () => byteBars(model)),
     section("resources", "CPU and traffic", "CPU time by transaction, in user and kernel mode.", () => [
       ...["client", "proxy", "origin"].map((component, i) => titled(component[0].toUpperCase() + component.slice(1), null, processors(model, component, ["accent", "c2", "c3"][i]))),
       trafficTable(model, named),

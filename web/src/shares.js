@@ -106,31 +106,34 @@ export function processors(model, component, base) {
   );
 }
 
-const byteNames = [
-  ["client_hello_bytes", "ClientHello"],
-  ["server_flight_bytes", "server's flight"],
-  ["client_handshake_bytes", "all of the client's handshake"],
-  ["server_handshake_bytes", "all of the server's handshake"],
-];
 const segment = 1448;
+const flights = [
+  ["From the client", "client_hello_bytes", "ClientHello", "client_handshake_bytes", "the rest to its Finished"],
+  ["From the server", "server_flight_bytes", "ServerHello to Finished", "server_handshake_bytes", "the rest (HelloRetryRequest, ChangeCipherSpec)"],
+];
 
 export function byteBars(model) {
-  const groups = byteNames
-    .map(([key, title], i) => ({
+  // The handshake does not depend on the response's size: one family tells it.
+  const cells = model.shownFamilies().slice(0, 1).flatMap((family) => family.cells);
+  const groups = flights
+    .map(([title, first, firstLabel, all, restLabel]) => ({
       title,
-      rows: model
-        .shownFamilies()
-        .slice(0, 1) // the handshake does not depend on the response's size
-        .flatMap(({ cells }) => cells)
-        .filter((cell) => model.cells[cell][key] !== null)
+      rows: cells
+        .filter((cell) => model.cells[cell][first] !== null)
         .map((cell) => {
+          const sum = model.cells[cell][all] ?? model.cells[cell][first];
           const base = model.base(cell);
-          const more = base !== null && base !== cell && model.cells[base][key] !== null ? model.cells[cell][key] - model.cells[base][key] : null;
+          const baseSum = base === null || base === cell ? null : model.cells[base][all];
+          const more = baseSum === null ? null : sum - baseSum;
+          const own = model.colour(cell);
           return {
             name: model.name(cell),
-            swatch: model.colour(cell),
-            parts: [{ label: title, value: model.cells[cell][key], own: step(model.colour(cell), i % 2, 3) }],
-            sum: bytes(model.cells[cell][key]),
+            swatch: own,
+            parts: [
+              { label: firstLabel, value: model.cells[cell][first], own: step(own, 0, 3) },
+              { label: restLabel, value: Math.max(0, sum - model.cells[cell][first]), own: step(own, 2, 3) },
+            ],
+            sum: bytes(sum),
             note: more === null ? "" : more === 0 ? "as the baseline" : `${more > 0 ? "+" : "\u2212"}${count(Math.abs(more))}`,
           };
         }),
@@ -139,7 +142,7 @@ export function byteBars(model) {
   if (groups.length === 0) {
     return null;
   }
-  const most = Math.max(...groups.flatMap((group) => group.rows.map((row) => row.parts[0].value)));
+  const most = Math.max(...groups.flatMap((group) => group.rows.flatMap((row) => row.parts[0].value + row.parts[1].value)));
   const marks = [];
   for (let i = 1; i * segment < most && marks.length < 12; ++i) {
     marks.push({ value: i * segment, label: `${i} full segment${i > 1 ? "s" : ""}, ${count(i * segment)} B` });

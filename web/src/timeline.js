@@ -1,10 +1,11 @@
 // The run from its first block to its last: what each block's median was, when it ran, what was lost, how busy the CPUs were.
+import { legend } from "./bars.js";
 import { axisStyle, chart, tooltipStyle } from "./chart.js";
 import { h, shown } from "./dom.js";
 import { count, tickText, time, unitFor } from "./format.js";
 
 const symbols = ["circle", "diamond", "triangle", "rect", "roundRect", "pin", "arrow", "circle"];
-export const components = { client: "accent", proxy: "c2", origin: "c3" };
+const components = { client: "accent", proxy: "c2", origin: "c3" };
 
 function lossesOf(block, uses) {
   const lost = [];
@@ -42,6 +43,7 @@ export function timeline(model) {
     "figure",
     {},
     chart(`Blocks by time: medians of the total, lanes of cells, CPU. ${losing.length} blocks lost or repeated something.`, (width, colour) => option(model, cells, blocks, shownBlocks, width, colour)),
+    legend([...Object.entries(components), ["whole machine", "soft"]].map(([label, own]) => ({ label: `CPU: ${label}`, own: `var(--${own})` }))),
     h("figcaption", {}, "Above: a block's median total. Middle: when each cell's blocks ran; a triangle marks a block that lost or repeated something. Below: CPU of client, proxy and origin, and of the whole machine, as a share of one core."),
     losing.length > 0 &&
       h("details", {}, h("summary", {}, `${losing.length} of ${blocks.length} blocks lost or repeated something`), h("ul", { class: "small" }, losing.map((block) => h("li", {}, `${block.cell}, block ${block.block}: ${block.lost.join(", ")}`)))),
@@ -69,7 +71,7 @@ function blockTip(model, block) {
 function option(model, cells, blocks, shownBlocks, width, colour) {
   const narrow = width < 560;
   const left = 58;
-  const right = narrow ? 8 : 96;
+  const right = narrow ? 8 : 150;
   const lane = Math.max(7, Math.min(16, 130 / cells.length));
   const top = 150;
   const lanes = cells.length * lane + 6;
@@ -104,11 +106,9 @@ function option(model, cells, blocks, shownBlocks, width, colour) {
     silent: true,
     lineStyle: { color: colour(own), width: 1.6, type: dash },
     itemStyle: { color: colour(own) },
-    endLabel: { show: !narrow, formatter: name, color: colour(own), fontSize: 11.5, distance: 6 },
-    labelLayout: { moveOverlap: "shiftY" },
   });
   return {
-    height: top + lanes + 26 + 150,
+    height: top + lanes + 18 + 100 + 26,
     grid: [
       { left, right, top: 12, height: top - 24 },
       { left, right, top, height: lanes },
@@ -159,7 +159,7 @@ function option(model, cells, blocks, shownBlocks, width, colour) {
               renderItem: (params, api) => {
                 const cell = cells[params.dataIndex];
                 const y = api.coord([end, params.dataIndex])[1];
-                return { type: "text", style: { text: shown(model.name(cell)), x: width - right + 6, y: y + lane / 2, verticalAlign: "middle", fontSize: Math.min(11, lane), fill: colour(model.colour(cell)), width: right - 8, overflow: "truncate" } };
+                return { type: "text", style: { text: shown(model.cells[cell].name), x: width - right + 6, y: y + lane / 2, verticalAlign: "middle", fontSize: Math.min(11, lane), fill: colour(model.colour(cell)), width: right - 8, overflow: "truncate" } };
               },
             },
           ]),

@@ -6,7 +6,6 @@ import { set, state } from "./state.js";
 
 const rowHeight = 30;
 const us = unitFor(1e3);
-const shortLayer = { tcp_handshake: "tcp", tcp_to_tls: "tcp_to_tls", tls_handshake: "tls_handshake", tls_to_app: "tls_to_app", app_response: "app_response" };
 
 export class TransactionsTable {
   constructor(rows, ladders) {
@@ -26,8 +25,8 @@ export class TransactionsTable {
       { key: "connection", title: "connection", text: (row) => `${rows.at("connection", row)}${rows.at("request", row) > 1 ? `.${rows.at("request", row)}` : ""}`, sort: (row) => rows.column("connection")[row] },
       { key: "start_ns", title: "start, UTC", text: (row) => clock(rows.origin, rows.at("start_ns", row)), sort: (row) => rows.column("start_ns")[row] },
       { key: "outcome", title: "outcome", class: "text", text: (row) => rows.outcome(row), sort: (row) => rows.column("outcome")[row] },
-      ...layerNames.map((layer) => duration(`${layer}_ns`, `${shortLayer[layer]}, µs`)),
       duration("total_ns", "total, µs"),
+      ...layerNames.map((layer) => duration(`${layer}_ns`, `${layer}, µs`)),
       { key: "client_hello_bytes", title: "hello, B", text: (row) => (rows.at("client_hello_bytes", row) === null ? "" : bytes(rows.at("client_hello_bytes", row)).replace(/\u00a0B$/u, "")), sort: (row) => rows.column("client_hello_bytes")[row] },
       { key: "group", title: "group", class: "text", text: (row) => rows.word("group", row) },
       { key: "client", title: "client", class: "text", text: (row) => rows.client(row) },
