@@ -142,6 +142,15 @@ Json resources_of(const Results& results) {
   return list;
 }
 
+// CPU of each component through the blocks: totals since the block began.
+Json samples_of(const Results& results, Nanos origin_ns) {
+  Json list = Json::array();
+  for (const ResourceSample& sample : results.samples) {
+    list.push_back({sample.cell, sample.block, sample.component, sample.at_ns - origin_ns, sample.cpu_ns});
+  }
+  return list;
+}
+
 Json manifest_of(const Manifest& manifest) {
   Json object;
   object["version"] = manifest.version;
@@ -194,6 +203,7 @@ Json page_facts(const Results& results) {
   document["manifest"] = manifest_of(results.manifest);
   document["blocks"] = blocks_of(results, origin_ns);
   document["resources"] = resources_of(results);
+  document["samples"] = samples_of(results, origin_ns);
   document["curves"] = curves_of(results.summary);
   return document;
 }

@@ -23,9 +23,8 @@ std::vector<std::size_t> choose(const std::vector<strata::Transaction>& rows, st
     chosen.insert(chosen.end(), first, end);
     connections.erase(first, end);
   };
-  const auto complete = std::ranges::stable_partition(connections, [&rows](std::size_t row) {
-    return rows[row].outcome != strata::Outcome::complete;
-  });
+  const auto complete = std::ranges::stable_partition(
+      connections, [&rows](std::size_t row) { return rows[row].outcome != strata::Outcome::complete; });
   take(connections.begin(), std::min<std::size_t>(most / 2, connections.size() - complete.size()));
   std::ranges::stable_sort(connections, std::greater<>(), [&rows](std::size_t row) {
     return rows[row].outcome == strata::Outcome::complete ? rows[row].total_ns.value_or(0) : Nanos{-1};

@@ -17,8 +17,8 @@
 
 namespace tlstrata::report {
 
-inline constexpr std::size_t most_ladders = 200;        // of a cell
-inline constexpr std::size_t most_ladder_lines = 400;   // of a connection: the rest is not carried
+inline constexpr std::size_t most_ladders = 200;       // of a cell
+inline constexpr std::size_t most_ladder_lines = 400;  // of a connection: the rest is not carried
 
 // Of each cell: the connections that failed (at most half), the slowest (a quarter), and others by the run's seed.
 std::vector<std::size_t> rows_to_draw(const Results& results);

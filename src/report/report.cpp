@@ -11,6 +11,7 @@
 #include "report/markdown.h"
 #include "report/output_file.h"
 #include "report/resources_csv.h"
+#include "report/samples_csv.h"
 #include "report/transactions_csv.h"
 
 namespace tlstrata::report {
@@ -31,12 +32,16 @@ Checked<Results> read_results(const std::filesystem::path& folder) {
   if (!resources) {
     return std::unexpected(resources.error());
   }
+  Checked<std::vector<ResourceSample>> samples = read_samples_csv(folder / "samples.csv");
+  if (!samples) {
+    return std::unexpected(samples.error());
+  }
   Results results;
   results.manifest = std::move(*manifest);
   results.rows = std::move(*rows);
-results.resources = std::move(*resources);
-  results.summary =
-      summarize({.rows = results.rows, .resources = results.resources, .manifest = &results.manifest});
+  results.resources = std::move(*resources);
+  results.samples = std::move(*samples);
+  results.summary = summarize({.rows = results.rows, .resources = results.resources, .manifest = &results.manifest});
   if (const Checked<void> added = add_client_times(folder, results.rows, results.summary); !added) {
     return std::unexpected(added.error());
   }

@@ -14,6 +14,7 @@
 #include "base/complaint.h"
 #include "report/manifest.h"
 #include "report/resources_csv.h"
+#include "report/samples_csv.h"
 #include "report/summary.h"
 
 namespace tlstrata::report {
@@ -23,6 +24,7 @@ struct Results {
   Manifest manifest;
   std::vector<strata::Transaction> rows;
   std::vector<Resource> resources;
+  std::vector<ResourceSample> samples;  // empty: none were taken
   Summary summary;
 };
 

@@ -53,8 +53,8 @@ async function accessible(page, what) {
   await page.evaluate(axe);
   const result = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
   const serious = result.violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-  assert.deepEqual(serious.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map(({ html, failureSummary }) => `${html} ${failureSummary}`).join("\n  ")}`), [], what);
-  console.log(`axe, ${what}: no serious fault, ${result.violations.length} lesser`);
+  assert.deepEqual(serious.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 8).map(({ html, failureSummary }) => `${html} ${failureSummary}`).join("\n  ")}`), [], what);
+  console.log(`axe, ${what}: no serious fault; lesser: ${result.violations.map(({ id }) => id).join(", ") || "none"}`);
 }
 
 async function shoot(page, name, options = {}) {
@@ -97,8 +97,9 @@ async function controlsWork(page) {
   const row = (await page.locator("#differences tbody tr").last().textContent()).replaceAll("\u00a0", " ");
   assert.match(row, /made for the run's own baseline only/u);
   assert.match(await page.locator("#cost").textContent(), /Intervals and tests exist only for the baseline that the run states/u);
-  const family = all.families.at(-1).cells;
-  const difference = (all.cells[family[0]].layers.total.p50_ns - all.cells[family[1]].layers.total.p50_ns) / 1e3;
+  const { cells: family } = all.families.at(-1);
+  const compared = family.filter((_, i) => i !== 1).at(-1);
+  const difference = (all.cells[compared].layers.total.p50_ns - all.cells[family[1]].layers.total.p50_ns) / 1e3;
   const shown = Number(/([+\u2212][\d.]+) (µs|ms)/u.exec(row)[1].replace("\u2212", "-")) * (row.includes(" ms") ? 1e3 : 1);
   assert.ok(Math.abs(shown - difference) <= 0.006 * Math.abs(difference) + 0.006, `${row}: ${difference}`);
   await after(page, () => page.selectOption("#base", first));
@@ -106,7 +107,7 @@ async function controlsWork(page) {
   // cells, responses, layers
   await after(page, () => chip(page, "c1").click());
   assert.equal((await fragment(page)).hide, "c1");
-  assert.equal(await page.locator("#cost .row").count(), all.families.length);
+  assert.equal(await page.locator("#cost .row").count(), all.cells.length - all.families.length);
   await after(page, () => chip(page, "c1").click());
   await after(page, () => chip(page, "f1").click());
   assert.equal(await page.locator("#cost .row").count(), all.families[0].cells.length);

@@ -10,7 +10,7 @@ export function bars(groups, { thin = false, write = time, tick = tickText, unit
   const scale = unit ?? unitFor(most);
   const grid = h("div", { class: thin ? "bars thin" : "bars" });
   for (const { title, rows } of groups) {
-    title && grid.append(h("h4", {}, title));
+    title && grid.append(h("p", { class: "group" }, title));
     for (const row of rows) {
       grid.append(h("div", { class: "row" }, drawRow(row, most, write, marks)));
     }

@@ -256,6 +256,6 @@ export function distributions(model, measure) {
       probabilities,
       state.scale === "log" ? 0.002 : 0.01,
     );
-    return h("div", { class: "panels" }, families.length > 1 && h("h4", {}, family.title), rainclouds(model, drawn, measure, axis), cumulative(model, drawn, measure, axis));
+    return h("div", { class: "panels" }, families.length > 1 && h("p", { class: "group" }, family.title), rainclouds(model, drawn, measure, axis), cumulative(model, drawn, measure, axis));
   });
 }

@@ -1,6 +1,6 @@
 // Tables of figures: medians on the first screen, everything of a layer below its pictures, differences as a plot in a table.
 import { h, s } from "./dom.js";
-import { bare, change, columnUnit, count, probability, range, ratio, signed, tickText, ticks, time, unitFor } from "./format.js";
+import { bare, change, columnUnit, count, percent, probability, range, ratio, signed, tickText, ticks, time, unitFor } from "./format.js";
 import { measureNames } from "./rows.js";
 
 export const named = (model, cell) =>
@@ -107,6 +107,28 @@ export function allFigures(model, measure) {
   );
 }
 
+// The share of the total that is put down to the key exchange, as the program states it.
+export function cryptographicShare(model) {
+  const rows = model.shownFamilies().flatMap(({ family, cells }) =>
+    cells
+      .filter((cell) => model.cells[cell].cos !== null && model.cells[cell].cos !== undefined)
+      .map((cell) => {
+        const { cos, cos_ci_low, cos_ci_high, cos_of_means, cos_of_means_ci_low, cos_of_means_ci_high } = model.cells[cell];
+        const one = (value, low, high) => h("td", {}, percent(value), low !== null && h("small", {}, ` ${percent(low)} to ${percent(high)}`));
+        return h("tr", {}, h("th", { scope: "row" }, named(model, cell), h("small", {}, ` ${family.title}`)), one(cos, cos_ci_low, cos_ci_high), one(cos_of_means, cos_of_means_ci_low, cos_of_means_ci_high));
+      }),
+  );
+  return rows.length === 0
+    ? null
+    : h(
+        "div",
+        {},
+        h("h3", {}, "Cryptographic overhead share"),
+        h("p", { class: "soft small" }, model.facts.cos_definition),
+        scrolled("Cryptographic overhead share", h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "cell"), h("th", { scope: "col" }, "COS of medians"), h("th", { scope: "col" }, "COS of means"))), h("tbody", {}, rows))),
+      );
+}
+
 // What is said of a difference, in words.
 export function verdict(versus) {
   if (!versus) {
@@ -142,7 +164,7 @@ export function forest(model) {
     return h(
       "div",
       { class: "figure" },
-      h("h4", {}, `${family.title}: difference of medians from ${model.name(base)}`),
+      h("p", { class: "group" }, `${family.title}: difference of medians from ${model.name(base)}`),
       h(
         "table",
         { class: "forest" },
@@ -160,7 +182,7 @@ export function forest(model) {
                 h("td", { class: "plot" }, forestRow(axis, versus, model.colour(cell), `${model.name(cell)}, ${measureNames[measure]}`)),
                 h("td", { class: versus.flagged ? "flag figure-cell" : "figure-cell" }, ...differenceText(versus)),
                 h("td", { class: "figure-cell" }, ratio(versus.overhead_factor)),
-                h("td", { class: "text figure-cell" }, signed(versus.glass_delta), versus.glass_word && h("small", {}, ` ${versus.glass_word}`)),
+                h("td", { class: "text figure-cell", "data-label": "Glass's delta" }, signed(versus.glass_delta), versus.glass_word && h("small", {}, ` ${versus.glass_word}`)),
                 h("td", { class: "verdict" }, verdict(versus)),
               ),
             ),

@@ -4,13 +4,13 @@ import { drawAll, drawSoon } from "./chart.js";
 import { drawControls, layerChips } from "./controls.js";
 import { distributions } from "./distributions.js";
 import { add, h, prose, replace } from "./dom.js";
-import { allFigures, forest, medians, named } from "./figures.js";
+import { allFigures, cryptographicShare, forest, medians, named } from "./figures.js";
 import { count } from "./format.js";
 import { LadderView, Ladders } from "./ladder.js";
 import { definitionTexts, keptApart, outcomes, run, warnings } from "./method.js";
 import { Model } from "./model.js";
 import { measureNames, Rows } from "./rows.js";
-import { byteBars, clientSplit, handshakeParts, layerBars, processors, sides, trafficTable } from "./shares.js";
+import { byteBars, clientSplit, handshakeParts, keyGenerationWords, layerBars, processors, sides, trafficTable } from "./shares.js";
 import { defaults, onChange, start, state } from "./state.js";
 import { layerTexts, partTexts } from "./text.js";
 import { timeline } from "./timeline.js";
@@ -72,12 +72,14 @@ const layerSections = () =>
 const titled = (title, text, what) => what && h("div", {}, h("h3", {}, title), text && h("p", { class: "soft small" }, prose(text)), what);
 
 function secondLayer() {
-  const parts = [
-    titled("Between SYN-ACK and ClientHello", "Means over transactions, as the client itself measured them.", clientSplit(model, "tcp_to_tls", "l1")),
-    titled("Inside `tls_handshake`, at the client".replaceAll("`", ""), "Means over transactions, as the client itself measured them.", clientSplit(model, "tls_handshake", "l2")),
+  const words = keyGenerationWords(model);
+  const told = "Means over transactions by the client's own clocks: coloured, what the cryptography library did; grey, the rest of the layer.";
+  return [
+    titled("Between SYN-ACK and ClientHello", told, clientSplit(model, "tcp_to_tls", "l1")),
+    words.length > 0 && h("ul", { class: "small findings" }, words.map((text) => h("li", {}, text))),
+    titled("From ClientHello to the client's Finished", told, clientSplit(model, "tls_handshake", "l2")),
     titled("Client, path and server", "Medians of what each took of a whole transaction, from two captures with one clock.", sides(model)),
   ];
-  return parts;
 }
 
 function makeSections() {
@@ -89,8 +91,8 @@ function makeSections() {
       medians(model),
       baselineNote(),
     ]),
-    section("differences", "What changes", differencesText, () => forest(model)),
-    section("second-layer", "Where layer 2 comes from", "Time in the client's hands, split at what the client did.", secondLayer),
+    section("differences", "What changes", differencesText, () => [forest(model), model.statedBaseline() && cryptographicShare(model)]),
+    section("second-layer", "Where layer 2 comes from", "Between SYN-ACK and ClientHello the client is woken, makes its key pairs and writes its hello; what of that the network or the kernel took, and what the key exchange.", secondLayer),
     section(
       "layers",
       "Layer by layer",

@@ -50,7 +50,15 @@ export function keptApart(model) {
 }
 
 export function definitionTexts(model) {
-  return h("div", { class: "columns" }, [...definitions, ["Cryptographic overhead share.", model.facts.cos_definition]].map(([title, text]) => h("p", {}, h("b", {}, title), " ", prose(text))));
+  return h("div", { class: "columns" }, [...definitions, ["COS.", `${model.facts.cos_definition[0].toUpperCase()}${model.facts.cos_definition.slice(1)}`]].map(([title, text]) => h("p", {}, h("b", {}, title), " ", prose(text))));
+}
+
+// Long fractions and bytes as people read them; all else as the manifest has it.
+function readable(key, value) {
+  if (key.endsWith("_bytes") && /^\d+$/u.test(value)) {
+    return `${(Number(value) / 2 ** 30).toFixed(1)} GiB`;
+  }
+  return /^\d+\.\d{5,}$/u.test(value) ? Number(value).toPrecision(3) : value;
 }
 
 const list = (entries) =>
@@ -76,7 +84,7 @@ export function run(model) {
     ["bootstrap", `${count(facts.resamples)} resamples; ${count(facts.comparisons)} comparisons in Holm's family`],
     ["clock", [manifest.clock.source, manifest.clock.capture].filter(Boolean).join("; ")],
   ]);
-  const machine = list(Object.entries(manifest.machine).map(([key, value]) => [key.replaceAll("_", " "), value]));
+  const machine = list(Object.entries(manifest.machine).map(([key, value]) => [key.replaceAll("_", " "), readable(key, value)]));
   return h("div", { class: "columns" }, made, machine);
 }
 

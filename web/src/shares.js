@@ -1,13 +1,14 @@
 // What adds up: the five layers, the parts of the handshake, of layer 2, of each side, CPU; and the bytes of the handshake.
 import { bars, legend } from "./bars.js";
 import { h } from "./dom.js";
-import { bytes, count, ratio, time, unitFor } from "./format.js";
+import { bytes, change, count, ratio, time, unitFor } from "./format.js";
 import { layerNames } from "./rows.js";
 
 const own = (layer) => `var(--l${layer})`;
 const on = (layer) => `var(--on-l${layer})`;
 // Steps of one colour, from full to light; text stays readable on each.
-export const step = (base, i, n) => `color-mix(in oklab, var(--${base}) ${Math.round(n <= 1 ? 78 : 78 - (56 * i) / (n - 1))}%, var(--page))`;
+const mixed = (base, percent) => `color-mix(in oklab, var(--${base}) calc(${Math.round(percent)}% * var(--strength)), var(--page))`;
+export const step = (base, i, n) => mixed(base, n <= 1 ? 62 : 62 - (42 * i) / (n - 1));
 
 export function layerBars(model) {
   return bars(
@@ -49,7 +50,9 @@ function parted(model, base, read, options = {}) {
   if (rows.length === 0) {
     return null;
   }
-  const shade = (part) => options.colours?.[part] ?? step(base, names.indexOf(part), names.length);
+  const shade = options.colours ?? ((part) => step(base, names.indexOf(part), names.length));
+  const legendName = options.legendName ?? ((part) => part);
+  const entries = new Map(names.map((part) => [legendName(part), shade(part)]));
   const write = options.write ?? time;
   const drawn = groups
     .filter((group) => group.rows.length > 0)
@@ -58,26 +61,62 @@ function parted(model, base, read, options = {}) {
       rows: group.rows.map(({ cell, parts }) => ({
         name: model.name(cell),
         swatch: model.colour(cell),
-        parts: parts.map(({ part, value }) => ({ label: part, value, own: shade(part) })),
-        sum: write(parts.reduce((sum, { value }) => sum + (value ?? 0), 0)),
+        parts: parts.map(({ part, value }) => ({ label: part, value, own: shade(part), on: options.on?.(part) })),
+        sum: options.addsUp === false ? null : write(parts.reduce((sum, { value }) => sum + (value ?? 0), 0)),
         note: options.note?.(cell),
       })),
     }));
-  return h("div", { class: "figure" }, legend(names.map((part) => ({ label: part, own: shade(part) }))), bars(drawn, { thin: true, ...options }));
+  return h("div", { class: "figure" }, legend([...entries].map(([label, own]) => ({ label, own }))), bars(drawn, { thin: true, ...options }));
 }
 
 export function handshakeParts(model) {
   return parted(model, "l2", (cell) => Object.entries(model.cells[cell].handshake_parts).filter(([, figures]) => figures.n > 0).map(([part, figures]) => ({ part, value: figures.mean_ns })));
 }
 
+// What the cryptography library did stands out; the rest of the layer is grey.
+const works = { key_generation: 0, key_agreement: 0, chain: 1, signature: 2, signing: 3 };
+const workOf = (part) => part.split(" ")[0];
+
 export function clientSplit(model, which, base) {
-  return parted(model, base, (cell) => (model.cells[cell].client_split?.[which] ?? null)?.map(({ part, mean_ns }) => ({ part, value: mean_ns })), {
+  const split = (cell) => model.cells[cell].client_split?.[which] ?? null;
+  const others = new Map();
+  for (const cell of model.cells.keys()) {
+    for (const { part } of split(cell) ?? []) {
+      workOf(part) in works || others.has(part) || others.set(part, others.size);
+    }
+  }
+  const colours = (part) =>
+    workOf(part) in works
+      ? works[workOf(part)] === 0
+        ? `var(--${base})`
+        : mixed(base, 84 - 22 * works[workOf(part)])
+      : mixed("soft", 38 - (28 * others.get(part)) / Math.max(1, others.size - 1));
+  const on = (part) => (works[workOf(part)] === 0 ? `var(--on-${base})` : undefined);
+  return parted(model, base, (cell) => split(cell)?.map(({ part, mean_ns }) => ({ part, value: mean_ns })), {
+    colours,
+    on,
+    legendName: workOf,
     note: (cell) => `n ${count(model.cells[cell].client_split.rows)}`,
   });
 }
 
+// How much of what a cell adds to the layer its key pairs make.
+export function keyGenerationWords(model) {
+  const made = (cell) => model.cells[cell].client_split?.tcp_to_tls?.filter(({ part }) => workOf(part) === "key_generation").reduce((sum, { mean_ns }) => sum + mean_ns, 0);
+  return model.shownFamilies().flatMap(({ family, cells }) =>
+    cells.flatMap((cell) => {
+      const base = model.base(cell);
+      if (base === null || base === cell || made(cell) === undefined || made(base) === undefined) {
+        return [];
+      }
+      const layer = model.figures(cell, 1).mean_ns - model.figures(base, 1).mean_ns;
+      return [`${model.name(cell)}${model.families.length > 1 ? ` (${family.title})` : ""}: ${change(layer)} in the mean, of which making key pairs ${change(made(cell) - made(base))}`];
+    }),
+  );
+}
+
 export function sides(model) {
-  const colours = { client: "color-mix(in oklab, var(--accent) 62%, var(--page))", path: "var(--l4)", server: "color-mix(in oklab, var(--c2) 58%, var(--page))" };
+  const colours = { client: mixed("accent", 60), path: "var(--l4)", server: mixed("c2", 56) };
   return parted(
     model,
     "l0",
@@ -85,7 +124,7 @@ export function sides(model) {
       const split = model.cells[cell].sides;
       return split ? ["client", "path", "server"].map((side) => ({ part: side, value: split[`${side}_ns`] })) : null;
     },
-    { colours, note: (cell) => `n ${count(model.cells[cell].sides.n)}` },
+    { colours: (side) => colours[side], addsUp: false, note: (cell) => `n ${count(model.cells[cell].sides.n)}` },
   );
 }
 

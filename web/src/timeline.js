@@ -26,12 +26,18 @@ export function timeline(model) {
     const key = `${use.block} ${use.cell}`;
     byBlock.set(key, [...(byBlock.get(key) ?? []), use]);
   }
+  const sampled = new Map();
+  for (const [cell, block, component, at, cpu] of model.facts.samples) {
+    const key = `${block} ${cell}`;
+    sampled.has(key) || sampled.set(key, new Map());
+    sampled.get(key).set(component, [...(sampled.get(key).get(component) ?? []), [at, cpu]]);
+  }
   const indexOf = new Map(model.cells.map((cell, c) => [cell.name, c]));
   const blocks = model.facts.blocks
     .filter((block) => block.start_ns !== null && block.end_ns !== null && indexOf.has(block.cell))
     .map((block) => {
       const uses = byBlock.get(`${block.block} ${block.cell}`) ?? [];
-      return { ...block, index: indexOf.get(block.cell), uses, lost: lossesOf(block, uses), middle: (block.start_ns + block.end_ns) / 2 };
+      return { ...block, index: indexOf.get(block.cell), uses, samples: sampled.get(`${block.block} ${block.cell}`) ?? new Map(), lost: lossesOf(block, uses), middle: (block.start_ns + block.end_ns) / 2 };
     });
   const cells = model.shownFamilies().flatMap((entry) => entry.cells);
   const shownBlocks = blocks.filter((block) => cells.includes(block.index));
@@ -48,6 +54,19 @@ export function timeline(model) {
     losing.length > 0 &&
       h("details", {}, h("summary", {}, `${losing.length} of ${blocks.length} blocks lost or repeated something`), h("ul", { class: "small" }, losing.map((block) => h("li", {}, `${block.cell}, block ${block.block}: ${block.lost.join(", ")}`)))),
   );
+}
+
+// Shares of one core through a block: between its samples where it has some, else of the whole block.
+function cpuOf(block, component) {
+  const samples = block.samples.get(component) ?? [];
+  if (samples.length > 1) {
+    return samples.map(([at, cpu], i) => {
+      const [before, had] = i === 0 ? [block.start_ns, 0] : samples[i - 1];
+      return [(before + at) / 2, (cpu - had) / Math.max(1, at - before)];
+    });
+  }
+  const use = block.uses.find((one) => one.component === component);
+  return use?.wall_ns ? [[block.middle, (use.cpu_user_ns + use.cpu_system_ns) / use.wall_ns]] : [];
 }
 
 function blockTip(model, block) {
@@ -88,13 +107,7 @@ function option(model, cells, blocks, shownBlocks, width, colour) {
     axisLabel: { ...axisStyle(colour).axisLabel, show: label, showMaxLabel: false, formatter: (ns) => `${tickText(ns, { ns: 1e9 })} s` },
     axisTick: { show: label },
   });
-  const cpu = (component) =>
-    blocks
-      .map((block) => {
-        const use = block.uses.find((one) => one.component === component);
-        return use?.wall_ns ? [block.middle, (use.cpu_user_ns + use.cpu_system_ns) / use.wall_ns] : null;
-      })
-      .filter(Boolean);
+  const cpu = (component) => blocks.flatMap((block) => cpuOf(block, component));
   const machine = blocks.filter((block) => block.busy_cores > 0).map((block) => [block.middle, block.busy_cores]);
   const line = (name, data, own, dash) => ({
     type: "line",

@@ -55,7 +55,7 @@ export class TransactionsTable {
     this.told = h("output", { "aria-live": "polite" });
     this.body = h("tbody");
     this.head = h("tr", {}, h("th", { scope: "col", class: "text" }, h("span", {}, "drawn")), this.columns.map((column) => h("th", { scope: "col", class: column.class }, column.sort ? this.sorter(column) : h("span", {}, column.title))));
-    this.view = h("div", { class: "rows", tabindex: "0", role: "region", "aria-label": "Transactions", onscroll: () => this.draw() }, h("table", {}, h("thead", {}, this.head), this.body));
+    this.view = h("div", { class: "rows", tabindex: "0", role: "region", "aria-label": "List of transactions", onscroll: () => this.draw() }, h("table", {}, h("thead", {}, this.head), this.body));
     this.table = this.view.firstChild;
     return h(
       "div",

@@ -182,11 +182,10 @@ TEST(Ladders, ArePackedLineByLine) {
   const Results results = results_of({.blocks = 1, .per_block = 1});
   Ladders ladders;
   ladders.missing = "one capture";
-  ladders.drawn.push_back(
-      {1,
-       {{LadderLine::Kind::boundary, 0, 0, true, "tcp_handshake", 20'000},
-        {LadderLine::Kind::packet, 0, 38, true, "SYN", 0},
-        {LadderLine::Kind::message, 230'000, 41, false, "ServerHello, <b>", 122}}});
+  ladders.drawn.push_back({1,
+                           {{LadderLine::Kind::boundary, 0, 0, true, "tcp_handshake", 20'000},
+                            {LadderLine::Kind::packet, 0, 38, true, "SYN", 0},
+                            {LadderLine::Kind::message, 230'000, 41, false, "ServerHello, <b>", 122}}});
   const Json json = to_json(ladders, results);
   EXPECT_EQ(json["missing"], "one capture");
   EXPECT_EQ(json["names"], Json({"tcp_handshake", "SYN", "ServerHello, <b>"}));
