@@ -134,12 +134,13 @@ class ReportTest(unittest.TestCase):
         manifest = json.loads((self.folder / "manifest.json").read_text(encoding="utf-8"))
         names = [cell["name"] for cell in manifest["cells"]]
         by_cell = {name: [row for row in real if row["cell"] == name] for name in names}
-        blocks, each = 4, 100_000 // (4 * len(names))
+        blocks, wanted = 4, 100_000
         template = manifest["blocks"][0]
         manifest["blocks"], rows = [], []
         for name in names:
             for block in range(blocks):
                 order = len(manifest["blocks"])
+                each = (order + 1) * wanted // (blocks * len(names)) - order * wanted // (blocks * len(names))
                 entry = copy.deepcopy(template)
                 entry.update(cell=name, block=block, order=order, scheduled=each, not_started=0, capture="")
                 manifest["blocks"].append(entry)

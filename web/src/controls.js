@@ -1,5 +1,5 @@
 // The bar of controls: every choice goes to the URL's fragment, and from there to the page.
-import { add, h, replace, shown } from "./dom.js";
+import { add, h, replace } from "./dom.js";
 import { set, state, toggled } from "./state.js";
 import { layerNames } from "./rows.js";
 
@@ -40,13 +40,8 @@ export function drawControls(bar, model) {
   const stated = statedName ? model.name(statedName.baseline) : null;
   const select = h(
     "select",
-    { id: "base", "data-key": "base", onchange: (event) => set({ base: event.target.value === stated ? "" : event.target.value }) },
-    bases.map((name) => {
-      const option = h("option", {}, name);
-      option.value = name; // as it is, so that it is found again
-      option.selected = name === (state.base || stated);
-      return option;
-    }),
+    { id: "base", "data-key": "base", onchange: (event) => set({ base: bases[event.target.value] === stated ? "" : bases[event.target.value] }) },
+    bases.map((name, i) => h("option", { value: i, selected: name === (state.base || stated) }, name)),
   );
   const themes = h(
     "select",

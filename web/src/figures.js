@@ -124,7 +124,7 @@ export function cryptographicShare(model) {
         "div",
         {},
         h("h3", {}, "Cryptographic overhead share"),
-        h("p", { class: "soft small" }, model.facts.cos_definition),
+        h("p", { class: "soft small" }, `${model.facts.cos_definition[0].toUpperCase()}${model.facts.cos_definition.slice(1)}`),
         scrolled("Cryptographic overhead share", h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "cell"), h("th", { scope: "col" }, "COS of medians"), h("th", { scope: "col" }, "COS of means"))), h("tbody", {}, rows))),
       );
 }

@@ -40,10 +40,20 @@ function section(id, title, text, draw, redrawOn = ["hide", "base", "scale"]) {
   return element;
 }
 
+// One part that fails takes no other with it.
+function attempt({ element, draw: make }) {
+  try {
+    return make();
+  } catch (error) {
+    console.error(element.id, error);
+    return h("p", { class: "notes small" }, `This part could not be drawn: ${error.message}. The figures are in summary.json.`);
+  }
+}
+
 function draw(changed) {
   for (const one of sections) {
     if (!changed || one.redrawOn.some((key) => changed.includes(key))) {
-      const made = [one.draw()].flat(Infinity).filter(Boolean);
+      const made = [attempt(one)].flat(Infinity).filter(Boolean);
       replace(one.content, made);
       one.element.hidden = made.length === 0;
     }
