@@ -16,7 +16,7 @@ namespace tlstrata::report {
 Json page_facts(const Results& results);
 
 // The transactions, column by column (report/packed.h). Beyond `most` rows: those that failed first, then others by seed.
-inline constexpr std::size_t most_page_rows = 300'000;
+inline constexpr std::size_t most_page_rows = 200'000;
 Json page_rows(const Results& results, std::size_t most = most_page_rows);
 
 }  // namespace tlstrata::report

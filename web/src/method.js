@@ -88,6 +88,30 @@ export function run(model) {
   return h("div", { class: "columns" }, made, machine);
 }
 
+// That other programs ran too: before the run, and during its blocks.
+function busy(facts) {
+  const { machine } = facts.manifest;
+  const notes = [];
+  const cores = Number(machine.usable_cores ?? machine.cores);
+  const load = Number(machine.load_average_before);
+  const share = Number(machine.busy_share_before);
+  if ((cores > 0 && load > cores / 2) || share > 0.1) {
+    const told = [load >= 0 && cores > 0 && `load average ${load.toFixed(2)} on ${cores} cores`, share >= 0 && `${Math.round(100 * share)} % of the CPU in use`].filter(Boolean);
+    notes.push(`The machine was busy before the run began: ${told.join(", ")}. Other programs' CPU is in the tails, and may be in every figure.`);
+  }
+  const own = new Map();
+  for (const use of facts.resources) {
+    const key = `${use.block} ${use.cell}`;
+    own.set(key, (own.get(key) ?? 0) + (use.wall_ns ? (use.cpu_user_ns + use.cpu_system_ns) / use.wall_ns : 0));
+  }
+  const known = facts.blocks.filter((block) => block.busy_cores > 0);
+  const disturbed = known.filter((block) => block.busy_cores - (own.get(`${block.block} ${block.cell}`) ?? 0) > 0.5);
+  if (disturbed.length > 0) {
+    notes.push(`In ${disturbed.length} of ${known.length} blocks other programs used more than half a core.`);
+  }
+  return notes;
+}
+
 // What a reader must know before the figures.
 export function warnings(model) {
   const { facts } = model;
@@ -95,12 +119,7 @@ export function warnings(model) {
   if (facts.partial) {
     notes.push("The run is partial: it ended before all of its blocks had.");
   }
-  const machine = facts.manifest.machine;
-  const cores = Number(machine.usable_cores ?? machine.cores);
-  const load = Number(machine.load_average_before);
-  if (cores > 0 && load > cores / 2) {
-    notes.push(`The machine was busy before the run began: load average ${load.toFixed(2)} on ${cores} cores. Other programs' CPU is in the tails, and may be in every figure.`);
-  }
+  notes.push(...busy(facts));
   notes.push(...facts.notes);
   for (const cell of facts.cells) {
     notes.push(...cell.notes.map((note) => `${cell.name}: ${note}`));
