@@ -54,7 +54,8 @@ def main():
     own = openssl.environment.get("LD_LIBRARY_PATH")
     environment["LD_LIBRARY_PATH"] = ":".join(([own] if own else []) + libraries)
     groups = "X25519MLKEM768:X25519"
-    with nginx.Nginx(SOURCE, openssl, certificates, options.scratch / "nginx") as server:
+    tell_group = "add_header X-Group $ssl_curve always;"
+    with nginx.Nginx(SOURCE, openssl, certificates, options.scratch / "nginx", extra=tell_group) as server:
         url = f"https://127.0.0.1:{server.port}/4KiB"
         load = [options.tlstrata, "load", url, "--users", "20", "--count", str(options.count), "--verify", "off", "--groups",
                 groups, "--key-shares", groups, "--json", "-"]
@@ -62,6 +63,8 @@ def main():
                     "tlstrata": (load, dict(os.environ)),
                     "tlstrata --split off": ([*load, "--split", "off"], dict(os.environ))}
         costs = {name: [] for name in commands}
+        seen = re.search(r"X-Group: (\S+)", cpu_of([*commands["ab"][0], "-n", "1", "-c", "1", "-v", "4"], environment)[1])
+        assert seen and seen[1].lower() in ("x25519mlkem768", "0x11ec"), f"ab negotiated {seen and seen[1]}"
         for _ in range(options.rounds):
             for name, (command, variables) in commands.items():
                 time.sleep(0.3)
@@ -70,8 +73,6 @@ def main():
                 if name == "ab":
                     complete = int(re.search(r"Complete requests:\s+(\d+)", out)[1])
                     failed = int(re.search(r"Failed requests:\s+(\d+)", out)[1])
-                    if "X25519MLKEM768" not in out and "Server Temp Key" in out:
-                        print(re.search(r"Server Temp Key:.*", out)[0])
                     assert (complete, failed) == (options.count, 0), out
                 else:
                     document = json.loads(out)

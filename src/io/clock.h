@@ -14,6 +14,14 @@ Nanos monotonic_ns();
 Nanos realtime_ns();
 Nanos thread_cpu_ns();
 
+// Both at one moment. Where the thread loses its core between two readings, reads again, at most thrice.
+struct Moment {
+  Nanos monotonic_ns = 0;
+  Nanos realtime_ns = 0;
+  [[nodiscard]] Nanos offset_ns() const { return realtime_ns - monotonic_ns; }
+};
+Moment now();
+
 struct CpuTime {
   Nanos user_ns = 0;
   Nanos system_ns = 0;

@@ -25,6 +25,8 @@ using testbed::Host;
 
 // For the last FIN and ACK of connections that both ends have closed: three hops of some tens of microseconds each.
 constexpr std::chrono::milliseconds settle{20};
+constexpr std::uint32_t default_initial_window = 10;  // segments, RFC 6928
+constexpr Nanos ip_timeout = 20 * nanos_per_second;
 
 // Running totals of everybody but the client, which counts its own CPU; by testbed::Host.
 struct Totals {
@@ -179,9 +181,15 @@ struct Measured {
   ResourceSampler::Samples samples;
 };
 
+// A packet may be so long under way when the client has ended.
+Nanos longest_way_ns(const LinkChoice& link) {
+  const auto one_way = [](const testbed::LinkDirection& direction) { return direction.delay_ns + direction.jitter_ns; };
+  return 2 * std::max(one_way(link.shape.forward), one_way(link.shape.backward));
+}
+
 // From the start of the capture to its end; fills in the block's times.
 Checked<Measured> measure(const Stage& stage, std::size_t server, HeldClient& client, BlockCaptures& captures,
-                          StopFlag& stop, ManifestBlock& block) {
+                          StopFlag& stop, Nanos under_way_ns, ManifestBlock& block) {
   if (auto started = captures.start(*stage.bed, static_cast<std::uint32_t>(stage.spec->snaplen),
                                     static_cast<std::uint32_t>(stage.spec->capture_buffer));
       !started) {
@@ -201,7 +209,7 @@ Checked<Measured> measure(const Stage& stage, std::size_t server, HeldClient& cl
   block.ended_ns = io::realtime_ns();
   ResourceSampler::Samples samples = sampler.stop();
   block.busy_cores = busy_cores(idle_before, machine_idle_ns(), block.ended_ns - block.started_ns);
-  std::this_thread::sleep_for(settle);
+  std::this_thread::sleep_for(settle + std::chrono::nanoseconds(under_way_ns));
   Checked<Totals> after = read_totals(stage, server);
   Checked<std::vector<capture::LiveCounts>> captured = captures.stop();
   if (auto running = stage.servers->check_running(); !running) {
@@ -234,12 +242,42 @@ void fill_in(ManifestBlock& block, const ClientCounts& counts, const Measured& m
   block.partial = measured.end == ClientEnd::stopped;
 }
 
+// Windows of new connections, by the routes of both ends.
+Checked<void> set_initial_window(const testbed::Bed& bed, std::uint32_t segments) {
+  for (const Host host : {Host::client, Host::proxy}) {
+    const testbed::Interface& interface = bed.settings(host).interfaces.front();
+    const std::string network = interface.address.substr(0, interface.address.rfind('.')) + ".0/24";
+    const std::string window = std::to_string(segments == 0 ? default_initial_window : segments);
+    const auto set = bed.run(host,
+                             {"ip", "route", "replace", network, "dev", interface.name, "proto", "kernel", "scope",
+                              "link", "src", interface.address, "initcwnd", window},
+                             ip_timeout);
+    if (!set) {
+      return std::unexpected(set.error());
+    }
+  }
+  return {};
+}
+
+// The path as this cell wants it.
+Checked<void> set_path(const Stage& stage, const Cell& cell, const PlannedBlock& planned) {
+  if (testbed::Relay* const relay = stage.bed->client_link()) {
+    relay->shape(cell.link.shape, planned.seed);
+  }
+  const bool windows_differ =
+      std::ranges::any_of(stage.spec->links, [](const LinkChoice& link) { return link.initcwnd != 0; });
+  return windows_differ ? set_initial_window(*stage.bed, cell.link.initcwnd) : Checked<void>();
+}
+
 }  // namespace
 
 Checked<std::optional<BlockResult>> run_block(const Stage& stage, const Cell& cell, const PlannedBlock& planned,
                                               StopFlag& stop) {
   const std::string name = fmt::format("{}-{}", cell.name, planned.block);
   const ClientRequest request = request_of(stage, cell, planned, name);
+  if (auto set = set_path(stage, cell, planned); !set) {
+    return std::unexpected(set.error());
+  }
   Checked<HeldClient> client = HeldClient::start(*stage.bed, request);
   if (!client) {
     return std::unexpected(client.error());
@@ -255,7 +293,8 @@ Checked<std::optional<BlockResult>> run_block(const Stage& stage, const Cell& ce
   if (!captures) {
     return std::unexpected(captures.error());
   }
-  Checked<Measured> measured = measure(stage, cell.server, *client, *captures, stop, result.manifest);
+  Checked<Measured> measured =
+      measure(stage, cell.server, *client, *captures, stop, longest_way_ns(cell.link), result.manifest);
   if (!measured) {
     return std::unexpected(measured.error());
   }
@@ -271,6 +310,9 @@ Checked<std::optional<BlockResult>> run_block(const Stage& stage, const Cell& ce
   }
   fill_in(result.manifest, *counts, *measured);
   result.samples = std::move(measured->samples.rows);
+  if (const testbed::Relay* const relay = stage.bed->client_link()) {
+    result.manifest.link = relay->counts();
+  }
   result.manifest.samples_missed = measured->samples.missed;
   result.cut_packets = measured->captured.front().cut;
   measured->after.cpu[index(Host::client)] = counts->cpu;

@@ -8,6 +8,41 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+Json direction_json(const testbed::LinkDirection& direction) {
+  return {{"delay_ns", direction.delay_ns},
+          {"jitter_ns", direction.jitter_ns},
+          {"loss", direction.loss},
+          {"loss_burst", direction.loss_burst},
+          {"reorder", direction.reorder},
+          {"duplicate", direction.duplicate},
+          {"rate_bits_per_s", direction.rate_bits_per_s},
+          {"queue_packets", direction.queue_packets}};
+}
+
+Json links_json(const Spec& spec) {
+  Json links = Json::array();
+  for (const LinkChoice& link : spec.links) {
+    links.push_back({{"label", link.label},
+                     {"emulated", link.emulated},
+                     {"initcwnd", link.initcwnd},
+                     {"forward", direction_json(link.shape.forward)},
+                     {"backward", direction_json(link.shape.backward)}});
+  }
+  return links;
+}
+
+Json counts_json(const testbed::DirectionCounts& counts) {
+  return {{"frames", counts.frames},
+          {"lost", counts.lost},
+          {"queue_full", counts.queue_full},
+          {"duplicated", counts.duplicated},
+          {"overtaking", counts.overtaking},
+          {"delivered", counts.delivered},
+          {"undeliverable", counts.undeliverable},
+          {"p99_late_ns", counts.p99_late_ns},
+          {"max_late_ns", counts.max_late_ns}};
+}
+
 Json block_json(const ManifestBlock& block) {
   Json json{{"cell", block.cell},
             {"block", block.block},
@@ -25,6 +60,9 @@ Json block_json(const ManifestBlock& block) {
   if (block.partial) {
     json["partial"] = true;
   }
+  if (block.link) {
+    json["link"] = {{"forward", counts_json(block.link->forward)}, {"backward", counts_json(block.link->backward)}};
+  }
   json["command"] = block.command;
   return json;
 }
@@ -36,6 +74,8 @@ Json cell_json(const Cell& cell) {
               {"response_bytes", cell.response.bytes},
               {"direct", cell.response.direct},
               {"baseline", cell.baseline},
+              {"compared_with", cell.compared_with},
+              {"link", cell.link.emulated || cell.link.initcwnd != 0 ? cell.link.label : ""},
               {"rate", cell.rate},
               {"injection", cell.injection.label},
               {"server", cell.server}};
@@ -67,31 +107,35 @@ Json to_json(const Spec& spec) {
                           {"cpu", injection.cpu},
                           {"delay_ns", injection.delay_ns}});
   }
-  return Json{
-      {"name", spec.name},
-      {"groups", std::move(groups)},
-      {"responses", std::move(responses)},
-      {"rate", spec.rates},
-      {"arrivals", spec.arrivals},
-      {"block_ns", spec.block_ns},
-      {"blocks", spec.blocks},
-      {"seed", spec.seed},
-      {"certificate", std::move(certificates)},
-      {"topology", std::move(upstreams)},
-      {"inject", std::move(injections)},
-      {"client_cpu", spec.client_cpu},
-      {"warmup", {{"transactions", spec.warmup_transactions}, {"per_block", spec.warmup_per_block}}},
-      {"proxy", {{"name", spec.proxies}, {"workers", spec.proxy_workers}, {"keep_upstream", spec.keep_upstream}}},
-      {"origin", {{"threads", spec.origin_threads}}},
-      {"cores", {{"client", spec.client_cores}, {"proxy", spec.proxy_cores}, {"origin", spec.origin_cores}}},
-      {"network",
-       {{"congestion_control", spec.congestion_control}, {"offloads", spec.offloads}, {"mtu_bytes", spec.mtu}}},
-      {"capture",
-       {{"snaplen_bytes", spec.snaplen}, {"buffer_bytes", spec.capture_buffer}, {"proxy", spec.capture_proxy}}},
-      {"timeouts",
-       {{"connect_ns", spec.connect_timeout_ns},
-        {"handshake_ns", spec.handshake_timeout_ns},
-        {"response_ns", spec.response_timeout_ns}}}};
+  return Json{{"name", spec.name},
+              {"groups", std::move(groups)},
+              {"responses", std::move(responses)},
+              {"rate", spec.rates},
+              {"arrivals", spec.arrivals},
+              {"block_ns", spec.block_ns},
+              {"blocks", spec.blocks},
+              {"seed", spec.seed},
+              {"certificate", std::move(certificates)},
+              {"topology", std::move(upstreams)},
+              {"inject", std::move(injections)},
+              {"link", links_json(spec)},
+              {"client_cpu", spec.client_cpu},
+              {"warmup", {{"transactions", spec.warmup_transactions}, {"per_block", spec.warmup_per_block}}},
+              {"proxy",
+               {{"name", spec.proxies},
+                {"groups", spec.proxy_groups},
+                {"workers", spec.proxy_workers},
+                {"keep_upstream", spec.keep_upstream}}},
+              {"origin", {{"threads", spec.origin_threads}}},
+              {"cores", {{"client", spec.client_cores}, {"proxy", spec.proxy_cores}, {"origin", spec.origin_cores}}},
+              {"network",
+               {{"congestion_control", spec.congestion_control}, {"offloads", spec.offloads}, {"mtu_bytes", spec.mtu}}},
+              {"capture",
+               {{"snaplen_bytes", spec.snaplen}, {"buffer_bytes", spec.capture_buffer}, {"proxy", spec.capture_proxy}}},
+              {"timeouts",
+               {{"connect_ns", spec.connect_timeout_ns},
+                {"handshake_ns", spec.handshake_timeout_ns},
+                {"response_ns", spec.response_timeout_ns}}}};
 }
 
 Json to_json(const Manifest& manifest) {

@@ -17,6 +17,7 @@
 #include "base/complaint.h"
 #include "lab/plan.h"
 #include "lab/spec.h"
+#include "testbed/relay.h"
 
 namespace tlstrata::lab {
 
@@ -24,18 +25,19 @@ struct ManifestBlock {
   std::string cell;
   std::uint32_t block = 0;
   std::uint32_t order = 0;
-  std::string capture;                      // path inside the folder
-  std::vector<std::string> proxy_captures;  // at the proxy's interfaces: towards the client, towards the origin
-  std::uint64_t scheduled = 0;              // transactions
-  std::uint64_t not_started = 0;            // of the scheduled: never sent
-  std::uint64_t capture_packets = 0;        // written to the capture
-  std::uint64_t capture_dropped = 0;        // by the kernel and the interface
-  std::uint64_t samples_missed = 0;         // of samples.csv
-  Nanos started_ns = 0;                     // the go line was sent
-  Nanos ended_ns = 0;                       // the client had ended
-  double busy_cores = 0;                    // of the whole machine meanwhile, whoever used them; 0: not known
-  bool partial = false;                     // ended before its schedule did
-  std::vector<std::string> command;         // the client's
+  std::string capture;                       // path inside the folder
+  std::vector<std::string> proxy_captures;   // at the proxy's interfaces: towards the client, towards the origin
+  std::uint64_t scheduled = 0;               // transactions
+  std::uint64_t not_started = 0;             // of the scheduled: never sent
+  std::uint64_t capture_packets = 0;         // written to the capture
+  std::uint64_t capture_dropped = 0;         // by the kernel and the interface
+  std::uint64_t samples_missed = 0;          // of samples.csv
+  Nanos started_ns = 0;                      // the go line was sent
+  Nanos ended_ns = 0;                        // the client had ended
+  double busy_cores = 0;                     // of the whole machine meanwhile, whoever used them; 0: not known
+  bool partial = false;                      // ended before its schedule did
+  std::optional<testbed::RelayCounts> link;  // of the emulated link, warm-up included; absent: there is none
+  std::vector<std::string> command;          // the client's
 };
 
 struct Manifest {

@@ -21,7 +21,8 @@ std::size_t below(std::mt19937_64& random, std::size_t bound) {
 }
 
 // What is in a cell's name between group and response: only what there is more than one of.
-std::string middle_of(const Spec& spec, const ServerChoice& server, double rate, const Injection& injection) {
+std::string middle_of(const Spec& spec, const ServerChoice& server, double rate, const Injection& injection,
+                      const LinkChoice& link) {
   std::string middle;
   const auto add = [&middle](bool differs, const std::string& label) { middle += differs ? "-" + label : ""; };
   add(spec.proxies.size() > 1, server.proxy);
@@ -29,10 +30,12 @@ std::string middle_of(const Spec& spec, const ServerChoice& server, double rate,
   add(spec.upstreams.size() > 1, server.upstream.label);
   add(spec.rates.size() > 1, fmt::format("{}ps", rate));
   add(spec.injections.size() > 1, injection.label);
+  add(spec.links.size() > 1, link.label);
   return middle;
 }
 
-void add_cells(const Spec& spec, const ServerChoice& server, const Response& response, Plan& plan) {
+void add_cells(const Spec& spec, const ServerChoice& server, const Response& response, const LinkChoice& link,
+               Plan& plan) {
   const auto found = std::ranges::find(plan.servers, server);
   const auto index = static_cast<std::size_t>(found - plan.servers.begin());
   if (found == plan.servers.end()) {
@@ -41,10 +44,13 @@ void add_cells(const Spec& spec, const ServerChoice& server, const Response& res
   for (const double rate : spec.rates) {
     for (const Injection& injection : spec.injections) {
       for (const GroupChoice& choice : spec.groups) {
-        const bool first = plan.cells.empty() || plan.cells.back().response != response;
+        const bool first =
+            plan.cells.empty() || plan.cells.back().response != response || plan.cells.back().link != link;
         const std::string name =
-            choice.label + middle_of(spec, server, rate, injection) + "-" + response_name(response);
-        plan.cells.push_back(Cell{name, choice.offer, choice.key_shares, response, first, index, rate, injection});
+            choice.label + middle_of(spec, server, rate, injection, link) + "-" + response_name(response);
+        const std::string base = first ? name : plan.cells.back().compared_with;
+        plan.cells.push_back(
+            Cell{name, choice.offer, choice.key_shares, response, first, index, rate, injection, link, base});
       }
     }
   }
@@ -55,10 +61,12 @@ void add_cells(const Spec& spec, const ServerChoice& server, const Response& res
 Plan make_plan(const Spec& spec) {
   Plan plan;
   for (const Response& response : spec.responses) {
-    for (const std::string& proxy : spec.proxies) {
-      for (const CertificateChoice& certificate : spec.certificates) {
-        for (const UpstreamChoice& upstream : spec.upstreams) {
-          add_cells(spec, {proxy, certificate, upstream}, response, plan);
+    for (const LinkChoice& link : spec.links) {
+      for (const std::string& proxy : spec.proxies) {
+        for (const CertificateChoice& certificate : spec.certificates) {
+          for (const UpstreamChoice& upstream : spec.upstreams) {
+            add_cells(spec, {proxy, certificate, upstream}, response, link, plan);
+          }
         }
       }
     }

@@ -24,10 +24,12 @@ struct Cell {
   std::string groups;
   std::string key_shares;  // empty: the first group alone
   Response response = {};
-  bool baseline = false;   // the first cell of this response
+  bool baseline = false;   // the first cell of this response and link
   std::size_t server = 0;  // index into Plan::servers
   double rate = 100;
   Injection injection = {};
+  LinkChoice link = {};
+  std::string compared_with = {};  // name of the baseline of its response and link; its own where it is that
 
   friend bool operator==(const Cell&, const Cell&) = default;
 };

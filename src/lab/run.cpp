@@ -145,6 +145,8 @@ Checked<void> Experiment::set_up(testbed::Privileges privileges) {
   links.mtu_bytes = static_cast<int>(options_.spec.mtu);
   links.segmentation_offloads = options_.spec.offloads;
   links.congestion_control = options_.spec.congestion_control;
+  links.emulated_client_link =
+      std::ranges::any_of(options_.spec.links, [](const LinkChoice& link) { return link.emulated; });
   Checked<testbed::Bed> bed = testbed::Bed::create(links);
   if (!bed) {
     return std::unexpected(bed.error());

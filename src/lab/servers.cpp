@@ -85,6 +85,9 @@ void add_groups(std::string_view offer, std::vector<std::string>& groups) {
 }  // namespace
 
 std::string all_groups(const Spec& spec) {
+  if (!spec.proxy_groups.empty()) {
+    return spec.proxy_groups;
+  }
   std::vector<std::string> groups;
   for (const GroupChoice& choice : spec.groups) {
     add_groups(choice.offer, groups);

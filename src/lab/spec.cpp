@@ -12,6 +12,7 @@
 #include "base/units.h"
 #include "lab/spec_axes.h"
 #include "lab/spec_groups.h"
+#include "lab/spec_links.h"
 #include "lab/spec_table.h"
 
 namespace tlstrata::lab {
@@ -94,6 +95,10 @@ class SpecReader {
     }
     if (auto proxy = root_.table("proxy")) {
       read_proxies(*proxy, spec_);
+      proxy->text("groups", spec_.proxy_groups);
+      if (const toml::node* const groups = proxy->node("groups")) {
+        spec_.proxy_groups = spelled_out(*proxy, *groups, "proxy.groups", spec_.proxy_groups);
+      }
       proxy->integer("workers", 1, 256, spec_.proxy_workers);
       proxy->boolean("keep_upstream", spec_.keep_upstream);
       proxy->finish();
@@ -111,6 +116,10 @@ class SpecReader {
       network->boolean("offloads", spec_.offloads);
       network->integer("mtu", 576, 65535, spec_.mtu);
       network->finish();
+    }
+    if (auto link = root_.table("link")) {
+      read_link(*link, spec_);
+      link->finish();
     }
     if (auto capture = root_.table("capture")) {
       capture->size("snaplen", 128, 262'144, spec_.snaplen);

@@ -18,6 +18,7 @@
 
 #include "base/complaint.h"
 #include "base/nanos.h"
+#include "testbed/link_model.h"
 
 namespace tlstrata::lab {
 
@@ -72,6 +73,15 @@ struct Injection {
 // "before_hello", as `load --inject` spells it; "nowhere".
 std::string_view place_name(Place place);
 
+// What lies between client and proxy.
+struct LinkChoice {
+  bool emulated = false;  // by testbed::Relay; else a veth pair, as quick as the kernel is
+  testbed::LinkShape shape = {};
+  std::uint32_t initcwnd = 0;  // initial congestion window of both sides, in segments; 0: the kernel's (10)
+  std::string label = "none";
+  friend bool operator==(const LinkChoice&, const LinkChoice&) = default;
+};
+
 // Cores that a component may use; empty: all.
 using Cores = std::vector<int>;
 
@@ -88,10 +98,12 @@ struct Spec {
   std::vector<CertificateChoice> certificates = {{}};  // the proxy's
   std::vector<UpstreamChoice> upstreams = {{}};
   std::vector<Injection> injections = {{}};
+  std::vector<LinkChoice> links = {{}};
   double client_cpu = 1;                         // of one core; 1: no quota
   std::uint32_t warmup_transactions = 60;        // before the first block, over all cells
   std::uint32_t warmup_per_block = 2;            // in each block's client before its capture
   std::vector<std::string> proxies = {"nginx"};  // or "haproxy", "builtin"
+  std::string proxy_groups;                      // in its order of preference; empty: those of all offers
   std::uint32_t proxy_workers = 1;
   std::uint32_t origin_threads = 1;
   bool keep_upstream = true;  // connections between proxy and origin serve many requests
@@ -110,7 +122,7 @@ struct Spec {
 
   [[nodiscard]] std::size_t cells() const {
     return groups.size() * responses.size() * rates.size() * certificates.size() * upstreams.size() *
-           injections.size() * proxies.size();
+           injections.size() * proxies.size() * links.size();
   }
   // Shorter blocks: what takes five minutes takes six seconds with 0.02. Errors: a block would have no transaction.
   [[nodiscard]] Checked<void> scale_time(double factor);

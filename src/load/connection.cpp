@@ -47,11 +47,11 @@ void Connection::start(const Plan& plan, const ossl::ClientContext& context, con
       return;
     }
   }
-  record().start_ns = io::realtime_ns();
-  const Nanos now = io::monotonic_ns();
-  record().clock_offset_ns = record().start_ns - now;
-  record().mark(Instant::started, now);
-  enter(State::connecting, now);
+  const io::Moment now = io::now();
+  record().start_ns = now.realtime_ns;
+  record().clock_offset_ns = now.offset_ns();
+  record().mark(Instant::started, now.monotonic_ns);
+  enter(State::connecting, now.monotonic_ns);
   const int result = ::connect(socket_.get(), plan.server.get(), plan.server.size());
   const int error = errno;
   // Here and not later: the SYN is on its way, and nothing waits for this call.

@@ -268,7 +268,7 @@ void Load::begin() {
 void Load::go() {
   const std::lock_guard lock(state_->mutex);
   state_->begin_ns = io::monotonic_ns() + lead_in_ns;
-  state_->epoch_ns = io::realtime_ns() - io::monotonic_ns();
+  state_->epoch_ns = io::now().offset_ns();
   state_->gone = true;
   state_->changed.notify_all();
 }

@@ -13,7 +13,7 @@ std::vector<Family> families_of(const Summary& summary) {
     if (summary.cells[base].compared) {
       continue;
     }
-    Family family{base, {base}, summary.cells[base].response_bytes};
+    Family family{base, {base}, summary.cells[base].response_bytes, summary.cells[base].link};
     for (std::size_t i = 0; i < summary.cells.size(); ++i) {
       if (summary.cells[i].compared == base) {
         family.cells.push_back(i);
@@ -33,9 +33,10 @@ std::vector<Family> families_of(const Summary& summary) {
 
 std::string family_title(const Family& family) {
   if (!family.response_bytes) {
-    return "";
+    return family.link;
   }
-  return (*family.response_bytes == 0 ? std::string("empty") : format_size(*family.response_bytes)) + " responses";
+  return (*family.response_bytes == 0 ? std::string("empty") : format_size(*family.response_bytes)) + " responses" +
+         (family.link.empty() ? "" : ", " + family.link);
 }
 
 std::string short_name(const Summary& summary, const Family& family, std::size_t cell) {

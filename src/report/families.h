@@ -18,11 +18,12 @@ struct Family {
   std::optional<std::size_t> baseline;  // index of a cell; absent: nothing is compared
   std::vector<std::size_t> cells;       // the baseline first
   std::optional<std::uint64_t> response_bytes;
+  std::string link = {};  // as CellSummary's
 };
 
 std::vector<Family> families_of(const Summary& summary);
 
-// "4 KiB responses"; empty where the size is not known.
+// "4 KiB responses", "4 KiB responses, continental"; empty where the size is not known.
 std::string family_title(const Family& family);
 
 // What tells a cell from its family: its offer where known and unique among them, else its name. Hostile.

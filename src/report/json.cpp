@@ -176,6 +176,7 @@ Json cell_summary(const CellSummary& cell, const Summary& summary) {
   const ClassSummary* main = cell.main();
   object["group"] = or_null(main != nullptr && !main->rows.group.empty() ? main->rows.group : cell.offer);
   object["response"] = or_null(cell.response_bytes);
+  object["link"] = or_null(cell.link);
   object["n"] = main != nullptr ? main->n() : 0;
   object["offer"] = or_null(cell.offer);
   object["key_shares"] = or_null(cell.key_shares);

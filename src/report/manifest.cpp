@@ -128,6 +128,8 @@ ManifestCell read_cell(Reader& reader, const Json& object) {
   cell.key_shares = reader.text(object, "key_shares");
   cell.response_bytes = reader.count(object, "response_bytes");
   cell.baseline = reader.flag(object, "baseline");
+  cell.compared_with = reader.text(object, "compared_with");
+  cell.link = reader.text(object, "link");
   return cell;
 }
 

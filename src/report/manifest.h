@@ -24,6 +24,8 @@ struct ManifestCell {
   std::string key_shares;                       // as --key-shares takes it; empty: the first group of the offer
   std::optional<std::uint64_t> response_bytes;  // absent: not known
   bool baseline = false;                        // other cells of the same response size compare with this one
+  std::string compared_with;                    // the baseline's name; empty: the one of the same response size
+  std::string link;                             // what lay between client and proxy; empty: nothing in particular
 };
 
 struct ManifestBlock {

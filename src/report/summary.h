@@ -157,6 +157,7 @@ struct CellSummary {
   std::string offer;  // groups offered, as the manifest has them; empty: not known
   std::string key_shares;
   std::optional<std::uint64_t> response_bytes;
+  std::string link;                     // what lay between client and proxy; empty: nothing in particular
   bool baseline = false;                // others compare with it
   std::optional<std::size_t> compared;  // index of the baseline cell; absent: none, or this is it
   std::uint64_t blocks = 0;             // that gave complete rows; 0: rows without blocks

@@ -26,13 +26,17 @@ std::vector<CellSummary> planned_cells(const Manifest& manifest) {
     cell.offer = planned.groups;
     cell.key_shares = planned.key_shares;
     cell.response_bytes = planned.response_bytes;
+    cell.link = planned.link;
     cell.baseline = planned.baseline;
     cell.scheduled = 0;
     cells.push_back(std::move(cell));
   }
   for (std::size_t i = 0; i < cells.size(); ++i) {
     for (std::size_t base = 0; base < cells.size() && !cells[i].baseline; ++base) {
-      if (cells[base].baseline && cells[base].response_bytes == cells[i].response_bytes) {
+      const std::string& named = manifest.cells[i].compared_with;
+      const bool is_its =
+          named.empty() ? cells[base].response_bytes == cells[i].response_bytes : cells[base].name == named;
+      if (cells[base].baseline && is_its) {
         cells[i].compared = base;
         break;
       }

@@ -77,6 +77,7 @@ struct Bed::State {
   BedOptions options;
   std::array<io::UniqueFd, all_hosts.size()> namespaces;
   std::array<HostSettings, all_hosts.size()> settings;
+  std::optional<Relay> client_link;
   // Last, so that it goes first: its thread's end kills what still runs.
   std::optional<Spawner> spawner;
 };
@@ -94,6 +95,9 @@ const std::string& Bed::interface(Host host) const {
 }
 const HostSettings& Bed::settings(Host host) const {
   return state_->settings.at(index_of(host));
+}
+Relay* Bed::client_link() const {
+  return state_->client_link ? &*state_->client_link : nullptr;
 }
 int Bed::network_namespace(Host host) const {
   return state_->namespaces.at(index_of(host)).get();
@@ -205,7 +209,14 @@ Checked<Bed> Bed::create(BedOptions options) {
 
 Checked<void> Bed::set_up() {
   const BedOptions& chosen = state_->options;
-  Checked<void> done = make_links(*this, chosen.mtu_bytes);
+  Checked<void> done = make_links(*this, chosen.mtu_bytes, !chosen.emulated_client_link);
+  if (done && chosen.emulated_client_link) {
+    Checked<Relay> relay = make_client_relay(*this, chosen.mtu_bytes);
+    if (!relay) {
+      return std::unexpected(std::move(relay.error()));
+    }
+    state_->client_link = std::move(*relay);
+  }
   for (const Host host : all_hosts) {
     HostSettings& settings = state_->settings.at(index_of(host));
     if (done) {

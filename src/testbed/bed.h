@@ -30,6 +30,7 @@
 #include "base/complaint.h"
 #include "testbed/privileges.h"
 #include "testbed/process.h"
+#include "testbed/relay.h"
 
 namespace tlstrata::testbed {
 
@@ -43,6 +44,8 @@ struct BedOptions {
   int mtu_bytes = 1500;
   // TSO, GSO and GRO of every interface. Off: a captured packet is a packet of at most the MTU, as on a wire.
   bool segmentation_offloads = false;
+  // The link between client and proxy is a Relay, whose delay, loss and rate can be set; else it is a veth pair, too.
+  bool emulated_client_link = false;
   // Of every host, as net.ipv4.tcp_congestion_control spells it. Empty: the kernel's default.
   std::string congestion_control;
   // Ephemeral ports of every host. Wider than the kernel's 32768 to 60999, so that short connections in TIME_WAIT do
@@ -108,6 +111,9 @@ class Bed {
   // /proc/net is the process's own namespace even there: read /proc/thread-self/net.
   template <typename Function>
   auto run_in(Host host, Function function) const;
+
+  // The link between client and proxy; nullptr: it is a veth pair.
+  [[nodiscard]] Relay* client_link() const;
 
   // A descriptor of the host's network namespace, for setns(2); owned by the Bed.
   [[nodiscard]] int network_namespace(Host host) const;

@@ -116,11 +116,11 @@ std::vector<Interface> planned_interfaces(Host host) {
 // Both links are made from the proxy's namespace; each veth's other end is put where it belongs at its birth. The
 // interface numbers of a pair have to differ: the kernel tells a tunnel from a card by that, and switches a card's
 // carrier on up to a second later.
-Checked<void> make_links(const Bed& bed, int mtu_bytes) {
+Checked<void> make_links(const Bed& bed, int mtu_bytes, bool client_link_too) {
   std::string script = "link set lo up\n";
   int index = 100;
   for (const End& near : ends) {
-    if (near.host != Host::proxy) {
+    if (near.host != Host::proxy || (near.towards == Host::client && !client_link_too)) {
       continue;
     }
     const End far = peer_of(near);
@@ -130,6 +130,24 @@ Checked<void> make_links(const Bed& bed, int mtu_bytes) {
         bed.network_namespace(far.host));
   }
   return run_ip(bed, Host::proxy, script);
+}
+
+Checked<Relay> make_client_relay(const Bed& bed, int mtu_bytes) {
+  const End& client = ends[0];
+  const End proxy = peer_of(client);
+  Checked<Relay> relay =
+      Relay::create({bed.network_namespace(client.host), client.name}, {bed.network_namespace(proxy.host), proxy.name});
+  for (const End& end : {client, proxy}) {
+    if (!relay) {
+      return relay;
+    }
+    const auto set =
+        run_ip(bed, end.host, fmt::format("link set dev {} mtu {} address {}\n", end.name, mtu_bytes, end.mac));
+    if (!set) {
+      return std::unexpected(set.error());
+    }
+  }
+  return relay;
 }
 
 Checked<void> bring_up(const Bed& bed, Host host, int mtu_bytes) {

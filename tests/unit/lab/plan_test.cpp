@@ -21,13 +21,23 @@ Spec spec_of(std::size_t groups, std::uint32_t blocks, std::uint64_t seed) {
   return spec;
 }
 
+Cell planned(const std::string& name, const std::string& groups, std::uint64_t bytes, bool baseline) {
+  Cell cell;
+  cell.name = name;
+  cell.groups = groups;
+  cell.response = bytes;
+  cell.baseline = baseline;
+  cell.compared_with = "g0" + name.substr(name.find('-'));
+  return cell;
+}
+
 TEST(Plan, CellsStandInTheSpecsOrderWithTheFirstGroupAsBaseline) {
   const Plan plan = make_plan(spec_of(2, 1, 1));
   ASSERT_EQ(plan.cells.size(), 4U);
-  EXPECT_EQ(plan.cells[0], (Cell{"g0-4KiB", "G0", "", 4096, true}));
-  EXPECT_EQ(plan.cells[1], (Cell{"g1-4KiB", "G1", "", 4096, false}));
-  EXPECT_EQ(plan.cells[2], (Cell{"g0-40KiB", "G0", "", 40960, true}));
-  EXPECT_EQ(plan.cells[3], (Cell{"g1-40KiB", "G1", "", 40960, false}));
+  EXPECT_EQ(plan.cells[0], planned("g0-4KiB", "G0", 4096, true));
+  EXPECT_EQ(plan.cells[1], planned("g1-4KiB", "G1", 4096, false));
+  EXPECT_EQ(plan.cells[2], planned("g0-40KiB", "G0", 40960, true));
+  EXPECT_EQ(plan.cells[3], planned("g1-40KiB", "G1", 40960, false));
 }
 
 TEST(Plan, ListsMultiplyAndNameOnlyWhatDiffers) {
@@ -47,6 +57,19 @@ TEST(Plan, ListsMultiplyAndNameOnlyWhatDiffers) {
   for (std::size_t i = 0; i < plan.cells.size(); ++i) {
     EXPECT_EQ(plan.cells[i].baseline, i % 4 == 0) << i;
   }
+}
+
+TEST(Plan, EachLinkHasABaselineOfItsOwn) {
+  Spec spec = spec_of(2, 1, 1);
+  spec.responses = {4096};
+  spec.links = {{true, testbed::symmetric_link(1000), 10, "near"}, {true, testbed::symmetric_link(9000), 10, "far"}};
+  const Plan plan = make_plan(spec);
+  ASSERT_EQ(plan.cells.size(), 4U);
+  EXPECT_EQ(plan.cells[1].name, "g1-near-4KiB");
+  EXPECT_EQ(plan.cells[1].compared_with, "g0-near-4KiB");
+  EXPECT_TRUE(plan.cells[2].baseline);
+  EXPECT_EQ(plan.cells[3].compared_with, "g0-far-4KiB");
+  EXPECT_EQ(plan.cells[3].link.shape.forward.delay_ns, 4500);
 }
 
 TEST(Plan, EveryRoundHasEachCellOnce) {

