@@ -97,7 +97,7 @@ function makeSections() {
     section("cost", "Where the time goes", null, () => [
       layerChips(model),
       layerBars(model),
-      h("p", { class: "caption" }, "Bars are means: they add up to the mean total, medians don't. Ratios are of median totals to the baseline's; * is told apart from chance."),
+      h("p", { class: "caption" }, `Bars are means: they add up to the mean total, medians don't.${facts.families.some(({ baseline, cells }) => baseline !== null && cells.length > 1) ? " Ratios are of medians to the baseline's; * is told apart from chance." : ""}`),
       medians(model),
       baselineNote(),
     ]),

@@ -122,7 +122,7 @@ export function warnings(model) {
   notes.push(...busy(facts));
   notes.push(...facts.notes);
   for (const cell of facts.cells) {
-    notes.push(...cell.notes.map((note) => `${cell.name}: ${note}`));
+    notes.push(...cell.notes.map((note) => `${cell.name || "rows without a cell"}: ${note}`));
   }
   return notes.length === 0 ? null : h("aside", { class: "notes", "aria-label": "To be known first" }, h("h2", {}, "To be known first"), h("ul", {}, notes.map((note) => h("li", {}, prose(note)))));
 }

@@ -11,6 +11,9 @@ const mixed = (base, percent) => `color-mix(in oklab, var(--${base}) calc(${Math
 export const step = (base, i, n) => mixed(base, n <= 1 ? 62 : 62 - (42 * i) / (n - 1));
 
 export function layerBars(model) {
+  if (!model.cells.some((_, cell) => model.cellShown(cell) && model.figures(cell, 5))) {
+    return h("p", { class: "soft" }, "No complete transaction is among what is shown.");
+  }
   return bars(
     model.shownFamilies().map(({ family, cells }) => ({
       title: family.title,
