@@ -21,6 +21,21 @@ export function quantile(curve, probabilities, probability) {
   return curve[low] + (curve[high] - curve[low]) * share;
 }
 
+// Decimal logarithms on an ordinary axis, whose ticks are at 1, 2 and 5 of each decade, or closer where there are few.
+function logAxis(low, high) {
+  const [min, max] = [low / 1.08, Math.max(high, low * 1.5) * 1.08];
+  const at = (steps) => {
+    const found = [];
+    for (let decade = 10 ** Math.floor(Math.log10(min)); decade <= max; decade *= 10) {
+      found.push(...steps.map((step) => step * decade).filter((ns) => ns >= min && ns <= max));
+    }
+    return found;
+  };
+  const marks = [[1], [1, 2, 5], [1, 1.5, 2, 3, 4, 5, 7]].map(at).find((found) => found.length >= 4) ?? at([1, 1.2, 1.4, 1.6, 1.8, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 9]);
+  const project = (ns) => Math.log10(Math.max(1, ns));
+  return { project, min: project(min), max: project(max), marks: marks.map(project), unit: unitFor(high) };
+}
+
 // Where the axis begins and ends, and its ticks.
 function axisOf(curves, probabilities, tail) {
   const lows = curves.map((curve) => quantile(curve, probabilities, tail));
@@ -28,40 +43,39 @@ function axisOf(curves, probabilities, tail) {
   const low = Math.min(...lows);
   const high = Math.max(...highs);
   if (state.scale === "log") {
-    const floor = Math.max(1, low);
-    return { type: "log", min: floor / 1.06, max: Math.max(high, floor * 1.5) * 1.06, unit: unitFor(high) };
+    return logAxis(Math.max(1, low), Math.max(high, 2));
   }
   const at = ticks(Math.max(0, low - (high - low) * 0.06), high + (high - low) * 0.04, 5);
   const step = at.length > 1 ? at[1] - at[0] : Math.max(1, high / 4);
   const min = Math.max(0, Math.floor((low - (high - low) * 0.04) / step) * step);
-  return { type: "value", min, max: Math.max(min + step, Math.ceil(high / step) * step), interval: step, unit: unitFor(high) };
+  return { project: (ns) => ns, min, max: Math.max(min + step, Math.ceil(high / step) * step), interval: step, unit: unitFor(high) };
 }
 
 function timeAxis(axis, colour, width) {
+  const { axisLabel, axisTick, ...style } = axisStyle(colour);
+  const text = (value) => {
+    const ns = axis.marks ? 10 ** value : value;
+    const unit = axis.marks ? unitFor(ns * 1.0001) : axis.unit;
+    return `${tickText(Number(ns.toPrecision(3)), unit)} ${unit.name}`;
+  };
   return {
-    ...axisStyle(colour),
-    type: axis.type,
+    ...style,
+    type: "value",
     min: axis.min,
     max: axis.max,
-    interval: axis.interval,
-    splitNumber: width < 480 ? 3 : 5,
-    axisLabel: {
-      ...axisStyle(colour).axisLabel,
-      showMinLabel: axis.type === "value",
-      showMaxLabel: axis.type === "value",
-      alignMaxLabel: "right",
-      formatter: (ns) => `${tickText(Number(ns.toPrecision(3)), axis.unit)} ${axis.unit.name}`,
-    },
+    ...(axis.marks ? {} : { interval: axis.interval, splitNumber: width < 480 ? 3 : 5 }),
+    axisTick: { ...axisTick, customValues: axis.marks },
+    axisLabel: { ...axisLabel, customValues: axis.marks, alignMaxLabel: axis.marks ? "center" : "right", formatter: text },
   };
 }
 
 // The middle half of the baseline, and its median, behind everything.
-function band(curve, probabilities, colour) {
+function band(curve, probabilities, axis, colour) {
   return {
     type: "custom",
     silent: true,
     z: 0,
-    data: [[quantile(curve, probabilities, 0.25), quantile(curve, probabilities, 0.5), quantile(curve, probabilities, 0.75)]],
+    data: [[0.25, 0.5, 0.75].map((probability) => axis.project(quantile(curve, probabilities, probability)))],
     encode: { x: [0] },
     renderItem(params, api) {
       const { x, y, width, height } = params.coordSys;
@@ -79,15 +93,12 @@ function band(curve, probabilities, colour) {
 
 // Density along the axis, from a hundred evenly likely points of the curve.
 function ridge(curve, probabilities, axis, steps = 96) {
-  const log = axis.type === "log";
-  const project = log ? (value) => Math.log(Math.max(1, value)) : (value) => value;
-  const points = Array.from({ length: 100 }, (_, i) => project(quantile(curve, probabilities, (i + 0.5) / 100)));
+  const points = Array.from({ length: 100 }, (_, i) => axis.project(quantile(curve, probabilities, (i + 0.5) / 100)));
   const mean = points.reduce((sum, point) => sum + point, 0) / points.length;
   const sd = Math.sqrt(points.reduce((sum, point) => sum + (point - mean) ** 2, 0) / points.length);
   const spread = Math.min(sd, (points[74] - points[25]) / 1.35) || sd;
-  const [least, most] = [curve[0], curve[curve.length - 1]];
-  const low = project(axis.min);
-  const high = project(axis.max);
+  const [least, most] = [curve[0], curve[curve.length - 1]].map(axis.project);
+  const { min: low, max: high } = axis;
   const width = Math.max(0.7 * spread * points.length ** -0.2, (high - low) / 250);
   const heights = [];
   for (let i = 0; i <= steps; ++i) {
@@ -96,8 +107,7 @@ function ridge(curve, probabilities, axis, steps = 96) {
     for (const point of points) {
       sum += Math.exp(-0.5 * ((at - point) / width) ** 2);
     }
-    const value = log ? Math.exp(at) : at;
-    heights.push([value, value < least || value > most ? 0 : sum]); // no smoothing makes times that never were
+    heights.push([at, at < least || at > most ? 0 : sum]); // no smoothing makes times that never were
   }
   return heights;
 }
@@ -141,12 +151,12 @@ function rainclouds(model, cells, measure, axis) {
         xAxis: timeAxis(axis, colour, width),
         yAxis: { type: "value", min: 0, max: cells.length, inverse: true, show: false },
         series: [
-          ...(base !== null && curves[base]?.[measure] ? [band(curves[base][measure], probabilities, colour)] : []),
+          ...(base !== null && curves[base]?.[measure] ? [band(curves[base][measure], probabilities, axis, colour)] : []),
           {
             type: "custom",
             clip: true,
-            data: cells.map((cell, i) => [quantile(curves[cell][measure], probabilities, 0.5), i]),
-            renderItem: (params, api) => cloud(model, cells[params.dataIndex], measure, heights[params.dataIndex], highest, params, api, colour),
+            data: cells.map((cell, i) => [axis.project(quantile(curves[cell][measure], probabilities, 0.5)), i]),
+            renderItem: (params, api) => cloud(model, cells[params.dataIndex], measure, heights[params.dataIndex], highest, axis, params, api, colour),
           },
         ],
       };
@@ -154,7 +164,7 @@ function rainclouds(model, cells, measure, axis) {
   );
 }
 
-function cloud(model, cell, measure, heights, highest, params, api, colour) {
+function cloud(model, cell, measure, heights, highest, axis, params, api, colour) {
   const { probabilities, cells: curves } = model.facts.curves;
   const { x, width } = params.coordSys;
   const own = colour(model.colour(cell));
@@ -163,10 +173,11 @@ function cloud(model, cell, measure, heights, highest, params, api, colour) {
   const bottom = api.coord([1, i + 1])[1];
   const ground = bottom - 17;
   const middle = bottom - 9;
-  const at = (value) => Math.min(x + width, Math.max(x, api.coord([value, 0])[0]));
+  const place = (projected) => Math.min(x + width, Math.max(x, api.coord([projected, 0])[0]));
+  const at = (ns) => place(axis.project(ns));
   const q = (probability) => at(quantile(curves[cell][measure], probabilities, probability));
   const figures = model.figures(cell, measure);
-  const points = heights.map(([value, height]) => [at(value), ground - (height / highest) * (ground - top - 7)]);
+  const points = heights.map(([value, height]) => [place(value), ground - (height / highest) * (ground - top - 7)]);
   const median = at(figures.p50_ns);
   const children = [
     { type: "rect", shape: { x, y: top, width, height: bottom - top }, style: { fill: "transparent" } },
@@ -215,14 +226,14 @@ function cumulative(model, cells, measure, axis) {
         ...tooltipStyle(colour),
         trigger: "item",
         formatter: ({ seriesIndex, data }) =>
-          h("div", { class: "tip" }, h("b", {}, model.name(cells[seriesIndex])), h("div", {}, `${(100 * data[1]).toFixed(1)} % took no longer than ${time(data[0])}`)),
+          h("div", { class: "tip" }, h("b", {}, model.name(cells[seriesIndex])), h("div", {}, `${(100 * data[1]).toFixed(1)} % took no longer than ${time(data[2])}`)),
       },
       xAxis: timeAxis(axis, colour, width),
       yAxis: { ...axisStyle(colour), type: "value", min: 0, max: 1, interval: 0.25, axisLabel: { ...axisStyle(colour).axisLabel, formatter: (share) => `${share * 100} %` } },
       series: [
         ...cells.map((cell) => {
           const curve = curves[cell][measure];
-          const points = probabilities.map((p, i) => [axis.type === "log" ? Math.max(1, curve[i]) : curve[i], p]).filter(([value]) => value >= axis.min && value <= axis.max);
+          const points = probabilities.map((p, i) => [axis.project(curve[i]), p, curve[i]]).filter(([value]) => value >= axis.min && value <= axis.max);
           return {
             type: "line",
             data: points,
@@ -234,7 +245,7 @@ function cumulative(model, cells, measure, axis) {
             itemStyle: { color: colour(model.colour(cell)) },
           };
         }),
-        ...(base !== null && curves[base]?.[measure] ? [band(curves[base][measure], probabilities, colour)] : []),
+        ...(base !== null && curves[base]?.[measure] ? [band(curves[base][measure], probabilities, axis, colour)] : []),
       ],
     };
   });

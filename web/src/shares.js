@@ -93,7 +93,7 @@ export function clientSplit(model, which, base) {
       ? works[workOf(part)] === 0
         ? `var(--${base})`
         : mixed(base, 84 - 22 * works[workOf(part)])
-      : mixed("soft", 38 - (28 * others.get(part)) / Math.max(1, others.size - 1));
+      : mixed("soft", 40 - (24 * others.get(part)) / Math.max(1, others.size - 1));
   const on = (part) => (works[workOf(part)] === 0 ? `var(--on-${base})` : undefined);
   return parted(model, base, (cell) => split(cell)?.map(({ part, mean_ns }) => ({ part, value: mean_ns })), {
     colours,
