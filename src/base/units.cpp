@@ -72,6 +72,37 @@ Result<double> parse_rate(std::string_view text) {
   return value;
 }
 
+Result<double> parse_share(std::string_view text) {
+  constexpr Error wrong{ErrorCode::malformed, "not a share (like 1%, from 0% to 100%)"};
+  if (!text.ends_with('%')) {
+    return std::unexpected(wrong);
+  }
+  double percent = 0;
+  const char* const end = text.data() + text.size() - 1;
+  const auto [stop, status] = std::from_chars(text.data(), end, percent);
+  if (status != std::errc{} || stop != end || !(percent >= 0 && percent <= 100)) {
+    return std::unexpected(wrong);
+  }
+  return percent / 100;
+}
+
+Result<double> parse_bit_rate(std::string_view text) {
+  constexpr Error wrong{ErrorCode::malformed, "not a rate in bits (like 20Mbit, from 1kbit to 100Gbit)"};
+  constexpr std::array units{std::pair(std::string_view("kbit"), 1e3), std::pair(std::string_view("Mbit"), 1e6),
+                             std::pair(std::string_view("Gbit"), 1e9)};
+  for (const auto& [unit, factor] : units) {
+    if (!text.ends_with(unit)) {
+      continue;
+    }
+    double value = 0;
+    const char* const end = text.data() + text.size() - unit.size();
+    const auto [stop, status] = std::from_chars(text.data(), end, value);
+    const bool is_rate = status == std::errc{} && stop == end && value * factor >= 1e3 && value * factor <= 1e11;
+    return is_rate ? Result<double>(value * factor) : std::unexpected(wrong);
+  }
+  return std::unexpected(wrong);
+}
+
 std::string format_duration(Nanos duration_ns) {
   const double magnitude = std::abs(static_cast<double>(duration_ns));
   double value = static_cast<double>(duration_ns);

@@ -18,6 +18,10 @@ namespace tlstrata {
 Result<Nanos> parse_duration(std::string_view text);
 Result<std::uint64_t> parse_size(std::string_view text);
 Result<double> parse_rate(std::string_view text);
+// "5%", "0.5%": 0 to 100 %, as a share of 1.
+Result<double> parse_share(std::string_view text);
+// "256kbit", "20Mbit", "1.5Gbit": bits per second, from 1 kbit to 100 Gbit.
+Result<double> parse_bit_rate(std::string_view text);
 
 // Three significant digits and the unit that fits: "1.72 ms", "312 us".
 std::string format_duration(Nanos duration_ns);

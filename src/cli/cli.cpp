@@ -38,6 +38,7 @@ int run(int argc, char** argv) {
   add_load(app, action);
   add_serve(app, action);
   add_analyze(app, action);
+  add_model(app, action);
   add_report(app, action);
   add_doctor(app, action);
 

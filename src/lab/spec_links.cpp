@@ -4,9 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
-#include <charconv>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,36 +31,6 @@ LinkShape bursty_link(Nanos rtt_ns, double loss, double burst) {
   LinkShape shape = testbed::symmetric_link(rtt_ns, loss);
   shape.forward.loss_burst = shape.backward.loss_burst = burst;
   return shape;
-}
-
-// "5%", "0.5%": as a share.
-std::optional<double> share_of(std::string_view text) {
-  if (!text.ends_with('%')) {
-    return std::nullopt;
-  }
-  text.remove_suffix(1);
-  double percent = 0;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), percent);
-  const bool is_share = status == std::errc{} && end == text.data() + text.size() && percent >= 0 && percent <= 100;
-  return is_share ? std::optional(percent / 100) : std::nullopt;
-}
-
-// "20Mbit", "1.5Gbit", "256kbit": per second.
-std::optional<double> bits_of(std::string_view text) {
-  constexpr std::array units{std::pair(std::string_view("kbit"), 1e3), std::pair(std::string_view("Mbit"), 1e6),
-                             std::pair(std::string_view("Gbit"), 1e9)};
-  for (const auto& [unit, factor] : units) {
-    if (!text.ends_with(unit)) {
-      continue;
-    }
-    const std::string_view digits = text.substr(0, text.size() - unit.size());
-    double value = 0;
-    const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    const bool is_rate = status == std::errc{} && end == digits.data() + digits.size() && value * factor >= 1000 &&
-                         value * factor <= 1e11;
-    return is_rate ? std::optional(value * factor) : std::nullopt;
-  }
-  return std::nullopt;
 }
 
 class LinkReader {
@@ -192,7 +159,7 @@ class LinkReader {
   }
 
   void set_loss(const std::string& text, const toml::node& node, LinkShape& shape) {
-    const auto loss = share_of(text);
+    const Result<double> loss = parse_share(text);
     if (!loss) {
       link_.report(node, fmt::format("{} has '{}'", link_.named("loss"), text), R"(write 0% to 100%, as loss = "1%")");
       return;
@@ -206,7 +173,7 @@ class LinkReader {
     if (text.empty()) {
       return;
     }
-    const auto value = share_of(text);
+    const Result<double> value = parse_share(text);
     if (!value) {
       link_.report(*link_.node(key), fmt::format("{} is '{}'", link_.named(key), text), "write 0% to 100%");
     }
@@ -219,7 +186,7 @@ class LinkReader {
     if (text.empty()) {
       return;
     }
-    const auto value = bits_of(text);
+    const Result<double> value = parse_bit_rate(text);
     if (!value) {
       link_.report(*link_.node(key), fmt::format("{} is '{}'", link_.named(key), text),
                    R"(write 1kbit to 100Gbit, as rate = "20Mbit")");

@@ -72,8 +72,8 @@ def half_width(versus):
     return (versus["ci_high_ns"] - versus["ci_low_ns"]) / 2
 
 
-def check(folder):
-    """The table's lines, and what is wrong."""
+def check(folder, alarms):
+    """The table's lines, and what is wrong. So many other layers may be flagged."""
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     injections = {entry["label"]: entry for entry in manifest["spec"]["inject"]}
     rows = collections.defaultdict(list)
@@ -85,6 +85,7 @@ def check(folder):
     baseline = medians(rows[next(cell["name"] for cell in manifest["cells"] if cell["baseline"])])
     lines = [f"{'injected':<28} {'n':>5} {'achieved us':>12} {'layer reads':>12} {'error us':>9} {'+- us':>7}  largest move of another layer"]
     wrong = []
+    moved = []
     for cell in manifest["cells"]:
         injection = injections[cell["injection"]]
         place = injection["place"]
@@ -106,12 +107,13 @@ def check(folder):
             wrong.append(f"{cell['name']}: {layer} is not flagged")
         lines.append(f"{cell['injection']:<28} {len(known):>5} {achieved / 1e3:>12.1f} {(achieved + error) / 1e3:>12.1f} "
                      f"{error / 1e3:>9.1f} {own / 1e3:>7.1f}  {worst} {others[worst] / 1e3:+.1f} us")
-        if abs(error) > max(TOLERANCE_NS, TOLERANCE * achieved, own):
+        if abs(error) > max(TOLERANCE_NS, TOLERANCE * achieved, 2 * own):
             wrong.append(f"{cell['name']}: {layer} is off by {error / 1e3:.1f} us of {achieved / 1e3:.1f} us")
         for name, move in others.items():
             if compared[cell["name"]][name]["flagged"] and abs(move) > TOLERANCE_NS:
-                wrong.append(f"{cell['name']}: {name} is flagged and moved by {move / 1e3:.1f} us")
-    return lines, wrong
+                moved.append(f"{cell['name']}: {name} is flagged and moved by {move / 1e3:.1f} us")
+    # The family of comparisons has a false alarm in one run of twenty, by design; two are none.
+    return lines, wrong + (moved if len(moved) > alarms else [])
 
 
 def main():
@@ -132,7 +134,7 @@ def main():
         if result.returncode != 0:
             sys.exit(f"the lab ended with {result.returncode}\n{result.stdout}")
         folder = pathlib.Path(result.stdout.splitlines()[-1].strip())
-    lines, wrong = check(folder)
+    lines, wrong = check(folder, 0 if arguments.folder else 1)
     print("\n".join(lines))
     for problem in wrong:
         print("wrong:", problem)
