@@ -1,7 +1,9 @@
 #include "analyze/ladder.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <utility>
 
 #include "analyze/inputs.h"
 #include "analyze/packet_source.h"
@@ -215,82 +217,144 @@ void add_boundaries(std::vector<LadderLine>& lines, const strata::Transaction& r
   }
 }
 
-// Looks for the row's connection among all, and draws the candidates on the way.
+// Looks for the rows' connections among all, and draws the candidates on the way.
 class Search {
  public:
-  Search(const tls::KeyLog& keys, const strata::Connection& wanted) : keys_(&keys), wanted_(&wanted) {}
+  Search(const tls::KeyLog& keys, std::span<const strata::Transaction* const> wanted);
 
-  // True once the connection is found and over.
-  bool feed(const capture::Packet& packet);
-  bool finish() {
+  void feed(const capture::Packet& packet);
+  void finish() {
     connections_.finish();
-    return drain();
+    drain();
+    settle();
   }
-  std::vector<LadderLine>& lines() { return drawing_->lines(); }
+  // Every connection is found and over.
+  [[nodiscard]] bool done() const { return missing_ == 0; }
+  std::vector<std::optional<std::vector<LadderLine>>> take() { return std::move(found_); }
 
  private:
-  bool drain();
-  [[nodiscard]] bool is_wanted(const tcp::Endpoint& one, const tcp::Endpoint& other) const {
-    return (one == wanted_->client && other == wanted_->server) || (other == wanted_->client && one == wanted_->server);
+  // Both ends, the lower one first.
+  using Pair = std::pair<tcp::Endpoint, tcp::Endpoint>;
+  // All connections between two ends: one at a time is open.
+  struct Place {
+    std::vector<std::size_t> wanted;  // those not found yet
+    std::optional<tcp::ConnectionId> open;
+    std::vector<Drawing> drawings;  // of the one that is open, or was just closed: one for each of `wanted`
+  };
+
+  static Pair pair_of(const tcp::Endpoint& one, const tcp::Endpoint& other) {
+    return one < other ? Pair{one, other} : Pair{other, one};
   }
-  [[nodiscard]] std::uint64_t repeated_bytes() const {
-    return candidate_ ? connections_.traffic(*candidate_, tcp::Side::a).retransmitted_bytes +
-                            connections_.traffic(*candidate_, tcp::Side::b).retransmitted_bytes
+  void drain();
+  void settle();
+  void settle(Place& place);
+  [[nodiscard]] std::uint64_t repeated_bytes(const Place& place) const {
+    return place.open ? connections_.traffic(*place.open, tcp::Side::a).retransmitted_bytes +
+                            connections_.traffic(*place.open, tcp::Side::b).retransmitted_bytes
                       : 0;
   }
 
   const tls::KeyLog* keys_;
-  const strata::Connection* wanted_;
+  std::span<const strata::Transaction* const> rows_;
+  std::map<Pair, Place> places_;
+  std::map<tcp::ConnectionId, Place*> open_;
+  std::vector<Place*> closed_;  // by the newest packet, which is still to be drawn
+  std::vector<std::optional<std::vector<LadderLine>>> found_;
+  std::size_t missing_;
   tcp::FrameDecoder decoder_;
   tcp::Connections connections_;
-  std::optional<tcp::ConnectionId> candidate_;
-  std::optional<Drawing> drawing_;
 };
 
-bool Search::feed(const capture::Packet& packet) {
-  const std::uint64_t repeated_before = repeated_bytes();
-  connections_.feed(packet);
-  const std::uint64_t repeated = repeated_bytes() - repeated_before;
-  const bool was_open = candidate_.has_value();
-  const bool found = drain();
-  tcp::Segment segment;
-  if ((was_open || candidate_) && decoder_.decode(packet, segment) == tcp::Fate::tcp &&
-      is_wanted(segment.source, segment.destination) && !drawing_->ended_by_another()) {
-    drawing_->packet(segment, {packet.time_ns, packet.number}, repeated);
+Search::Search(const tls::KeyLog& keys, std::span<const strata::Transaction* const> wanted)
+    : keys_(&keys), rows_(wanted), found_(wanted.size()), missing_(wanted.size()) {
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    places_[pair_of(wanted[i]->connection.client, wanted[i]->connection.server)].wanted.push_back(i);
   }
-  return found;
 }
 
-bool Search::drain() {
+void Search::feed(const capture::Packet& packet) {
+  tcp::Segment segment;
+  Place* place = nullptr;
+  if (decoder_.decode(packet, segment) == tcp::Fate::tcp) {
+    const auto found = places_.find(pair_of(segment.source, segment.destination));
+    place = found == places_.end() ? nullptr : &found->second;
+  }
+  const bool was_open = place != nullptr && place->open.has_value();
+  const std::uint64_t repeated_before = was_open ? repeated_bytes(*place) : 0;
+  connections_.feed(packet);
+  const std::uint64_t repeated_now = was_open ? repeated_bytes(*place) : 0;
+  drain();
+  if (place != nullptr && (was_open || place->open)) {
+    for (Drawing& drawing : place->drawings) {
+      if (!drawing.ended_by_another()) {
+        drawing.packet(segment, {packet.time_ns, packet.number}, repeated_now - repeated_before);
+      }
+    }
+  }
+  settle();
+}
+
+void Search::drain() {
   while (true) {
     const auto next = connections_.next();
     if (!next || !*next) {
-      return false;
+      return;
     }
     const tcp::Event& event = **next;
-    if (event.kind == tcp::EventKind::opened && !candidate_) {
+    if (event.kind == tcp::EventKind::opened) {
       const tcp::Endpoints& endpoints = connections_.endpoints(event.connection);
-      if (is_wanted(endpoints.side[0], endpoints.side[1])) {
-        candidate_ = event.connection;
-        drawing_.emplace(*keys_, *wanted_, endpoints);
+      const auto found = places_.find(pair_of(endpoints.side[0], endpoints.side[1]));
+      if (found != places_.end()) {
+        Place& place = found->second;
+        settle(place);  // the generation before
+        place.open = event.connection;
+        for (const std::size_t row : place.wanted) {
+          place.drawings.emplace_back(*keys_, rows_[row]->connection, endpoints);
+        }
+        open_[event.connection] = &place;
       }
     }
-    if (candidate_ != event.connection) {
+    const auto found = open_.find(event.connection);
+    if (found == open_.end()) {
       continue;
     }
-    drawing_->feed(event);
+    Place& place = *found->second;
+    for (Drawing& drawing : place.drawings) {
+      drawing.feed(event);
+    }
     if (event.kind == tcp::EventKind::closed) {
-      candidate_.reset();
-      if (drawing_->is_wanted()) {
-        return true;
-      }
+      place.open.reset();
+      open_.erase(found);
+      closed_.push_back(&place);
     }
   }
+}
+
+void Search::settle() {
+  for (Place* place : closed_) {
+    if (!place->open) {
+      settle(*place);
+    }
+  }
+  closed_.clear();
+}
+
+// Keeps what was wanted of a connection that is over.
+void Search::settle(Place& place) {
+  for (std::size_t i = place.drawings.size(); i-- > 0;) {
+    if (place.drawings[i].is_wanted()) {
+      found_[place.wanted[i]] = std::move(place.drawings[i].lines());
+      place.wanted.erase(place.wanted.begin() + static_cast<std::ptrdiff_t>(i));
+      --missing_;
+    }
+  }
+  place.drawings.clear();
 }
 
 }  // namespace
 
-Checked<std::vector<LadderLine>> draw_ladder(const Input& input, const strata::Transaction& row) {
+Checked<std::vector<std::optional<std::vector<LadderLine>>>> draw_ladders(
+    const Input& input, std::span<const strata::Transaction* const> rows) {
   auto inputs = open_inputs(input);
   if (!inputs) {
     return std::unexpected(inputs.error());
@@ -311,22 +375,37 @@ Checked<std::vector<LadderLine>> draw_ladder(const Input& input, const strata::T
     }
     filter = std::move(*compiled);
   }
-  Search search(inputs->keys, row.connection);
-  bool found = false;
-  while (!found) {
+  Search search(inputs->keys, rows);
+  while (!search.done()) {
     const auto packet = source->next();
     if (!packet) {
-      found = search.finish();
+      search.finish();
       break;
     }
-    found = (!filter || filter->matches(*packet)) && search.feed(*packet);
+    if (!filter || filter->matches(*packet)) {
+      search.feed(*packet);
+    }
   }
-  if (!found) {
+  auto ladders = search.take();
+  for (std::size_t i = 0; i < ladders.size(); ++i) {
+    if (ladders[i]) {
+      add_boundaries(*ladders[i], *rows[i]);
+    }
+  }
+  return ladders;
+}
+
+Checked<std::vector<LadderLine>> draw_ladder(const Input& input, const strata::Transaction& row) {
+  const strata::Transaction* const rows[] = {&row};
+  auto ladders = draw_ladders(input, rows);
+  if (!ladders) {
+    return std::unexpected(ladders.error());
+  }
+  if (!ladders->front()) {
     return std::unexpected(Complaint{"the connection is not in the capture", tcp::to_string(row.connection.client),
                                      "analyse the same captures again"});
   }
-  add_boundaries(search.lines(), row);
-  return std::move(search.lines());
+  return std::move(*ladders->front());
 }
 
 }  // namespace tlstrata::analyze

@@ -1,7 +1,7 @@
 // One connection drawn out: every packet that brought something, every TLS message and record in it, and where the layers
 // begin and end.
 //
-// In:        the same inputs as the analysis, and the connection's row.
+// In:        the same inputs as the analysis, and the connection's row; or those of many connections, for one reading.
 // Out:       lines in the capture's order.
 // Units:     nanoseconds since the connection's start; bytes.
 // Ownership: the lines own their text, which may hold hostile bytes (names from the capture).
@@ -9,6 +9,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,5 +31,8 @@ struct LadderLine {
 };
 
 Checked<std::vector<LadderLine>> draw_ladder(const Input& input, const strata::Transaction& row);
+// One ladder a row, in their order; none where the capture has no such connection.
+Checked<std::vector<std::optional<std::vector<LadderLine>>>> draw_ladders(
+    const Input& input, std::span<const strata::Transaction* const> rows);
 
 }  // namespace tlstrata::analyze

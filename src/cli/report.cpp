@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "report/grid.h"
+#include "lab/ladders.h"
 #include "report/json.h"
 #include "report/markdown.h"
 #include "report/reference.h"
@@ -23,11 +24,9 @@ namespace tlstrata::cli {
 namespace {
 
 constexpr const char* description =
-    "Makes report.html, report.md, summary.json, tables/ and plots/ of a result folder again, from its "
-    "transactions.csv,\n"
-    "resources.csv and manifest.json alone: the same bytes each time. Prints the table of medians and the page's "
-    "path.\n"
-    "With --format, --table or --reference it writes nothing and prints what is asked for.\n\n"
+    "Makes report.html, report.md, summary.json, tables/ and plots/ of a result folder again, from its CSV files and\n"
+    "manifest.json, and the page's drawn connections from its captures: the same bytes each time. Prints the table of\n"
+    "medians and the page's path. With --format, --table or --reference it writes nothing and prints what is asked for.\n\n"
     "Examples:\n"
     "  tlstrata report results/quick-20260101T000000Z\n"
     "  tlstrata report results/quick-20260101T000000Z --format markdown >> \"$GITHUB_STEP_SUMMARY\"\n"
@@ -111,7 +110,7 @@ Checked<ExitCode> run_report(const ReportArguments& arguments) {
   if (!arguments.format.empty() || !arguments.table.empty() || !arguments.reference.empty()) {
     return print_tables(arguments, *results);
   }
-  if (auto written = report::write_report(folder, *results); !written) {
+  if (auto written = report::write_report(folder, *results, lab::draw_ladders(folder, *results)); !written) {
     return std::unexpected(written.error());
   }
   if (!arguments.json.empty()) {

@@ -16,6 +16,7 @@
 #include "lab/block.h"
 #include "lab/continuation.h"
 #include "lab/folder_analysis.h"
+#include "lab/ladders.h"
 #include "lab/machine.h"
 #include "lab/manifest.h"
 #include "lab/warnings.h"
@@ -350,7 +351,7 @@ Checked<RunResult> Experiment::evaluate() {
   if (!results) {
     return std::unexpected(results.error());
   }
-  if (auto written = report::write_report(folder(), *results); !written) {
+  if (auto written = report::write_report(folder(), *results, draw_ladders(folder(), *results)); !written) {
     return std::unexpected(written.error());
   }
   RunResult result;

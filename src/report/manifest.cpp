@@ -42,6 +42,18 @@ class Reader {
     return member->get<std::uint64_t>();
   }
 
+  std::optional<double> number(const Json& object, const char* key) {
+    const Json* member = find(object, key);
+    if (member == nullptr) {
+      return std::nullopt;
+    }
+    if (!member->is_number()) {
+      fail(key, "is no number");
+      return std::nullopt;
+    }
+    return member->get<double>();
+  }
+
   bool flag(const Json& object, const char* key) {
     const Json* member = find(object, key);
     if (member != nullptr && !member->is_boolean()) {
@@ -133,6 +145,7 @@ ManifestBlock read_block(Reader& reader, const Json& object) {
   block.capture_dropped = reader.count(object, "capture_dropped");
   block.started_ns = reader.count(object, "started_ns");
   block.ended_ns = reader.count(object, "ended_ns");
+  block.busy_cores = reader.number(object, "busy_cores");
   return block;
 }
 
@@ -172,6 +185,7 @@ Checked<Manifest> read_manifest(const std::filesystem::path& path) {
   const Json& warmup = reader.object(json, "warmup");
   manifest.warmup_transactions = reader.count(warmup, "transactions");
   manifest.warmup_note = reader.text(warmup, "note");
+  manifest.planned_blocks = reader.count(json, "planned_blocks");
   for (const Json& cell : reader.list(json, "cells")) {
     manifest.cells.push_back(read_cell(reader, cell));
   }

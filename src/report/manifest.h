@@ -39,6 +39,7 @@ struct ManifestBlock {
   std::optional<std::uint64_t> capture_dropped;
   std::optional<Nanos> started_ns;  // Unix epoch
   std::optional<Nanos> ended_ns;
+  std::optional<double> busy_cores;  // of the whole machine meanwhile, whoever used them
 };
 
 struct Manifest {
@@ -57,6 +58,7 @@ struct Manifest {
   std::vector<std::pair<std::string, std::string>> machine;  // key and value as text, in the file's order
   std::optional<std::uint64_t> warmup_transactions;
   std::string warmup_note;
+  std::optional<std::uint64_t> planned_blocks;
   std::vector<ManifestCell> cells;  // in the spec's order
   std::vector<ManifestBlock> blocks;
 };

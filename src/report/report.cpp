@@ -13,6 +13,7 @@
 #include "report/pictures.h"
 #include "report/resources_csv.h"
 #include "report/study.h"
+#include "report/samples_csv.h"
 #include "report/transactions_csv.h"
 
 namespace tlstrata::report {
@@ -29,14 +30,20 @@ Checked<Results> read_results(const std::filesystem::path& folder) {
   if (!rows) {
     return std::unexpected(rows.error());
   }
-  const Checked<std::vector<Resource>> resources = read_resources_csv(folder / "resources.csv");
+  Checked<std::vector<Resource>> resources = read_resources_csv(folder / "resources.csv");
   if (!resources) {
     return std::unexpected(resources.error());
+  }
+  Checked<std::vector<ResourceSample>> samples = read_samples_csv(folder / "samples.csv");
+  if (!samples) {
+    return std::unexpected(samples.error());
   }
   Results results;
   results.manifest = std::move(*manifest);
   results.rows = std::move(*rows);
-  results.summary = summarize({.rows = results.rows, .resources = *resources, .manifest = &results.manifest});
+  results.resources = std::move(*resources);
+  results.samples = std::move(*samples);
+  results.summary = summarize({.rows = results.rows, .resources = results.resources, .manifest = &results.manifest});
   if (const Checked<void> added = add_client_times(folder, results.rows, results.summary); !added) {
     return std::unexpected(added.error());
   }
@@ -48,10 +55,10 @@ Checked<void> write_report(const std::filesystem::path& folder) {
   if (!results) {
     return std::unexpected(results.error());
   }
-  return write_report(folder, *results);
+  return write_report(folder, *results, {.drawn = {}, .missing = "the captures were not read"});
 }
 
-Checked<void> write_report(const std::filesystem::path& folder, const Results& results) {
+Checked<void> write_report(const std::filesystem::path& folder, const Results& results, const Ladders& ladders) {
   for (const char* name : {"tables", "plots"}) {
     std::error_code error;
     std::filesystem::create_directories(folder / name, error);
@@ -63,7 +70,7 @@ Checked<void> write_report(const std::filesystem::path& folder, const Results& r
   std::vector<std::pair<std::filesystem::path, std::string>> files{
       {folder / "summary.json", to_text(summary_document("report", results))},
       {folder / "report.md", markdown_report(results)},
-      {folder / "report.html", html_report(results)},
+      {folder / "report.html", html_report(results, ladders)},
   };
   for (LatexTable& table : latex_tables(results.summary)) {
     files.emplace_back(folder / "tables" / table.file_name, std::move(table.text));

@@ -12,6 +12,7 @@ tlstrata_script_test(e2e.load_features e2e/load_features_test.py LABEL e2e TIMEO
 tlstrata_script_test(e2e.follow e2e/follow.py LABEL e2e TIMEOUT 120)
 tlstrata_script_test(e2e.provider e2e/provider_test.py LABEL e2e TIMEOUT 300)
 tlstrata_script_test(e2e.arrivals e2e/arrivals.py LABEL e2e TIMEOUT 300)
+tlstrata_script_test(e2e.report e2e/report_test.py LABEL e2e TIMEOUT 600)
 tlstrata_script_test(e2e.links e2e/links.py LABEL e2e TIMEOUT 300)
 tlstrata_script_test(e2e.model e2e/model.py LABEL e2e TIMEOUT 300)
 tlstrata_script_test(e2e.handshake e2e/handshake_test.py LABEL e2e TIMEOUT 300)

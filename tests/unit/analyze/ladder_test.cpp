@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <string>
+#include <tuple>
+#include <vector>
 
 #include "analyze/analyze.h"
 
@@ -82,6 +84,38 @@ TEST(Ladder, HasEachPacketOnceAndSaysWhatLossDid) {
   for (const char* what :
        {"SYN;", "SYN-ACK;", "ACK;", "data;", "data, seen before", "data, behind a hole", "data, fills a hole"}) {
     EXPECT_NE(words.find(what), std::string::npos) << what;
+  }
+}
+
+TEST(Ladder, OfManyConnectionsAtOnceIsThatOfEach) {
+  for (const char* name : {"port_reuse", "loss5", "many_parallel"}) {
+    const Input input = field(name);
+    const auto analysis = collect(input, {1, {}});
+    ASSERT_TRUE(analysis);
+    strata::Transaction absent = analysis->rows.front();
+    absent.connection.start_ns += 1;
+    std::vector<const strata::Transaction*> rows{&absent};
+    for (const strata::Transaction& row : analysis->rows) {
+      if (row.request <= 1) {
+        rows.push_back(&row);
+      }
+    }
+    const auto ladders = draw_ladders(input, rows);
+    ASSERT_TRUE(ladders);
+    ASSERT_EQ(ladders->size(), rows.size());
+    EXPECT_FALSE(ladders->front()) << "no such connection";
+    for (std::size_t i = 1; i < rows.size(); ++i) {
+      const auto alone = draw_ladder(input, *rows[i]);
+      ASSERT_TRUE(alone);
+      ASSERT_TRUE((*ladders)[i]) << name << " " << i;
+      ASSERT_EQ((*ladders)[i]->size(), alone->size()) << name << " " << i;
+      for (std::size_t k = 0; k < alone->size(); ++k) {
+        const LadderLine& one = (*(*ladders)[i])[k];
+        const LadderLine& other = (*alone)[k];
+        EXPECT_EQ(std::tie(one.kind, one.time_ns, one.packet, one.from_client, one.what, one.bytes),
+                  std::tie(other.kind, other.time_ns, other.packet, other.from_client, other.what, other.bytes));
+      }
+    }
   }
 }
 
