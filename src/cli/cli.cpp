@@ -17,6 +17,7 @@ constexpr const char* description =
     "  tlstrata lab                                  measure X25519, X25519MLKEM768 and MLKEM1024 here, in a minute\n"
     "  tlstrata analyze capture.pcapng --keylog keys split the transactions of a capture into five layers\n"
     "  tlstrata load https://host/ --rate 100 --duration 10s --groups X25519MLKEM768\n"
+    "  tlstrata probe example.org                    what a server supports, prefers and tolerates\n"
     "  tlstrata doctor                               what on this machine disturbs a measurement or is missing\n";
 
 }  // namespace
@@ -39,6 +40,7 @@ int run(int argc, char** argv) {
   add_serve(app, action);
   add_analyze(app, action);
   add_report(app, action);
+  add_probe(app, action);
   add_doctor(app, action);
 
   try {

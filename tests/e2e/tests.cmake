@@ -12,3 +12,4 @@ tlstrata_script_test(e2e.load_features e2e/load_features_test.py LABEL e2e TIMEO
 tlstrata_script_test(e2e.follow e2e/follow.py LABEL e2e TIMEOUT 120)
 tlstrata_script_test(e2e.provider e2e/provider_test.py LABEL e2e TIMEOUT 300)
 tlstrata_script_test(e2e.arrivals e2e/arrivals.py LABEL e2e TIMEOUT 300)
+tlstrata_script_test(e2e.probe e2e/probe_test.py LABEL e2e TIMEOUT 300)
