@@ -106,9 +106,9 @@ void put_handshakes(Page& page, const probe::Handshakes& hands) {
     return;
   }
   const probe::FullHandshake& full = *hands.full;
-  page.line("  handshake    {} with {}, {}: {} round trip{}, {} after {} of TCP",
-            full.alpn.empty() ? "no ALPN" : full.alpn, group_name(full.group), full.cipher, full.round_trips(),
-            full.round_trips() == 1 ? "" : "s", format_duration(full.tls_ns), format_duration(full.tcp_ns));
+  page.line("  handshake    {}, {}: {} round trip{}, {} after {} of TCP", group_name(full.group), full.cipher,
+            full.round_trips(), full.round_trips() == 1 ? "" : "s", format_duration(full.tls_ns),
+            format_duration(full.tcp_ns));
   page.line("    client {} bytes, server's flight {} bytes: {} the initial window of {} bytes", full.client_bytes,
             full.server_flight_bytes, full.fits_window() ? "fits" : "exceeds", probe::initial_window_bytes);
   page.line("  certificates {} with {} bytes", full.chain.size(), full.chain_bytes());

@@ -190,14 +190,15 @@ void judge_tolerance(const Tolerance& tolerance, std::vector<Fault>& faults) {
 }
 
 void judge_groups(const Scan& scan, std::vector<Fault>& faults) {
+  Fault retry{FaultKind::retry, "asks for another key share and does not take it", {}};
   for (const GroupResult& result : scan.groups) {
     if (result.retry_outcome && result.by_retry == Support::refused && result.with_share == Support::accepted) {
-      Fault fault{
-          FaultKind::retry,
-          fmt::format("asks for a share of {} and does not take it", group_name(result.group)),
-          {"after its HelloRetryRequest: " + describe(*result.retry_outcome), "with the share at once: answered"}};
-      faults.push_back(std::move(fault));
+      retry.evidence.push_back(fmt::format("share of {} after a HelloRetryRequest: {}; the same at once: answered",
+                                           group_name(result.group), describe(*result.retry_outcome)));
     }
+  }
+  if (!retry.evidence.empty()) {
+    faults.push_back(std::move(retry));
   }
   if (scan.policy && scan.policy->downgrades()) {
     const Policy& policy = *scan.policy;

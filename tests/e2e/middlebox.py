@@ -108,28 +108,39 @@ def end(connection, ending):
 
 class Middlebox(tls_servers.ScriptedServer):
     """In front of the server at `backend`: with `fault` (a name of FAULTS, or "retry") it ends such connections by
-    `ending`; with None it passes on everything."""
+    `ending`; with None it passes on everything. With `watches` it counts how many connections a client has
+    open at once."""
 
-    def __init__(self, backend, fault=None, ending="reset"):
+    def __init__(self, backend, fault=None, ending="reset", watches=False):
         self._backend = backend
         self._fault = fault
         self._ending = ending
-        self.connections = 0
-        self.at_once = 0
-        self.most_at_once = 0
+        self._watches = watches
+        self._open = []  # second handles of connections that their client has not left
         self._lock = threading.Lock()
+        self.connections = 0
+        self.most_at_once = 0
         super().__init__(self._count)
 
     def _count(self, connection):
         with self._lock:
             self.connections += 1
-            self.at_once += 1
-            self.most_at_once = max(self.most_at_once, self.at_once)
-        try:
-            self._judge(connection)
-        finally:
-            with self._lock:
-                self.at_once -= 1
+            if self._watches:
+                self._watch(connection)
+        self._judge(connection)
+
+    def _watch(self, connection):
+        """Who connects after it closed is seen to have closed: over loopback the one comes before the other."""
+        still_open = []
+        for earlier in self._open:
+            poll = select.poll()
+            poll.register(earlier, select.POLLRDHUP)
+            if poll.poll(0):
+                earlier.close()
+            else:
+                still_open.append(earlier)
+        self._open = still_open + [connection.dup()]
+        self.most_at_once = max(self.most_at_once, len(self._open))
 
     def _judge(self, connection):
         seen = Seen(connection)
