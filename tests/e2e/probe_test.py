@@ -24,7 +24,7 @@ OPENSSL = None
 CERTIFICATES = None
 
 # On loopback, against servers of one's own. Silence is judged long after the slowest answer of a busy machine.
-BRISK = ["--rate", "100000", "--timeout", "4s", "--pause", "300ms"]
+BRISK = ["--rate", "100000", "--timeout", "2s", "--pause", "300ms"]
 GROUPS = "X25519MLKEM768/X25519:secp256r1"  # two tuples: whoever offers the hybrid is asked for it
 
 
@@ -226,7 +226,7 @@ class FaultsTest(Case):
         with self.nginx() as server:
             backend = f"backend b\n  mode tcp\n  server s 127.0.0.1:{server.port}\n"
             for wait, found in (("", ["hello_split", "hello_records"]), (passing, [])):
-                frontend = ("frontend f\n  mode tcp\n  bind 127.0.0.1:{port}\n" + wait +
+                frontend = ("frontend f\n  mode tcp\n  bind 127.0.0.1:{port} defer-accept\n" + wait +
                             "  use_backend b if {{ req.ssl_sni -i localhost }}\n" + backend)
                 with self.haproxy(frontend) as port:
                     host = probe(port)
