@@ -24,8 +24,10 @@ std::vector<std::pair<std::uint16_t, Bytes>> extensions_of(const Bytes& message)
   EXPECT_EQ(reader.u8(), 1);
   auto body = reader.sub24();
   body.skip(2 + 32);
-  for (auto vector : {body.sub8().rest(), body.sub16().rest(), body.sub8().rest()}) {
-    EXPECT_FALSE(vector.empty());
+  for (const int width : {1, 2, 1}) {  // session ID, cipher suites, compression methods
+    auto vector = width == 1 ? body.sub8() : body.sub16();
+    EXPECT_FALSE(vector.rest().empty());
+    EXPECT_TRUE(vector.finish("vector"));
   }
   auto block = body.sub16();
   while (!block.empty()) {
