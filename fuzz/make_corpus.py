@@ -337,6 +337,41 @@ def pcapng(link, packets, keys=b""):
     return data
 
 
+# --- answer: a byte that chooses the pieces, then what a server sends first
+
+
+def answer_seeds():
+    retry = bytes.fromhex("cf21ad74e59a6111be1d8c021e65b891c2a211167abb8c5e079e09e2c8a8339c")
+
+    def extension(code, body):
+        return struct.pack(">H", code) + vector(2, body)
+
+    def server_hello(random, *extensions, version=0x0303):
+        body = struct.pack(">H", version) + random + vector(1, bytes(32)) + b"\x13\x01\x00"
+        return b"\x02" + vector(3, body + (vector(2, b"".join(extensions)) if extensions else b""))
+
+    def record(kind, body):
+        return bytes([kind]) + b"\x03\x03" + vector(2, body)
+
+    tls13 = extension(43, b"\x03\x04")
+    share = extension(51, b"\x00\x1d" + vector(2, bytes(range(32))))
+    hello = server_hello(RANDOM, tls13, share)
+    asking = server_hello(retry, tls13, extension(51, b"\x11\xec"), extension(44, vector(2, b"cookie")))
+    seeds = {
+        "hello": record(22, hello),
+        "hello-in-records": b"".join(record(22, hello[i : i + 9]) for i in range(0, len(hello), 9)),
+        "retry-then-hello": record(22, asking) + record(20, b"\x01") + record(22, hello),
+        "tls12": record(22, server_hello(RANDOM)),
+        "alert": record(21, b"\x02\x28"),
+        "warning-then-hello": record(21, b"\x01\x70") + record(22, hello),
+        "http": b"HTTP/1.1 400 Bad Request\r\n\r\n",
+        "bare": hello[4:],
+        "long": record(22, b"\x02\xff\xff\xff"),
+    }
+    for name, data in seeds.items():
+        write("answer", name, b"\x06" + data)
+
+
 def pipeline_seeds():
     names = "abort_after_ch alert_no_common_group alert_unknown_ca grp_X25519 hrr_x25519_to_mlkem1024 early_data_sserver"
     names += " plain_http_on_tls_port refused syn_unanswered tfo tls12_curl h1_pipeline h2_node ipv6 any_sll2 proxy_protocol"
@@ -363,4 +398,5 @@ if __name__ == "__main__":
     record_seeds()
     session_seeds()
     http_seeds()
+    answer_seeds()
     pipeline_seeds()

@@ -19,6 +19,7 @@ constexpr const char* description =
     "  tlstrata load https://host/ --rate 100 --duration 10s --groups X25519MLKEM768\n"
     "  tlstrata handshake                            what handshakes cost each side in CPU and bytes, in this process\n"
     "  tlstrata compare results/before results/after  what is different, by how much, and what would have been seen\n"
+    "  tlstrata probe example.org                    what a server supports, prefers and tolerates\n"
     "  tlstrata doctor                               what on this machine disturbs a measurement or is missing\n";
 
 }  // namespace
@@ -44,6 +45,7 @@ int run(int argc, char** argv) {
   add_model(app, action);
   add_handshake(app, action);
   add_report(app, action);
+  add_probe(app, action);
   add_doctor(app, action);
 
   try {

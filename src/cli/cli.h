@@ -23,6 +23,7 @@ void add_handshake(CLI::App& app, Action& action);
 void add_lab(CLI::App& app, Action& action);
 void add_load(CLI::App& app, Action& action);
 void add_model(CLI::App& app, Action& action);
+void add_probe(CLI::App& app, Action& action);
 void add_report(CLI::App& app, Action& action);
 void add_serve(CLI::App& app, Action& action);
 

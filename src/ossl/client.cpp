@@ -342,4 +342,9 @@ bool ClientConnection::early_data_taken() const {
   return SSL_get_early_data_status(ssl_.get()) == SSL_EARLY_DATA_ACCEPTED;
 }
 
+std::string ClientConnection::cipher() const {
+  const char* const name = SSL_CIPHER_standard_name(SSL_get_current_cipher(ssl_.get()));
+  return name != nullptr ? name : "";
+}
+
 }  // namespace tlstrata::ossl

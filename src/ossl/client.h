@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "base/complaint.h"
+#include "ossl/peer_chain.h"
 #include "ossl/primitive_costs.h"
 #include "ossl/socket_io.h"
 #include "ossl/trust.h"
@@ -119,6 +120,9 @@ class ClientConnection {
   [[nodiscard]] bool may_send_early(std::size_t size) const;  // the ticket allows so much
   [[nodiscard]] bool is_resumed() const;                      // after the handshake: the server took the ticket
   [[nodiscard]] bool early_data_taken() const;                // after the handshake
+  [[nodiscard]] std::string cipher() const;                   // after the handshake: IANA's name
+  // After the handshake: the server's certificates, whether they were verified or not.
+  [[nodiscard]] std::vector<PeerCertificate> chain() const { return peer_chain(ssl_.get()); }
   [[nodiscard]] const SocketIo& io() const { return *io_; }
   // So far; zeros unless ClientStart::measure.
   [[nodiscard]] const PrimitiveCosts& costs() const { return *costs_; }

@@ -26,7 +26,7 @@ http {{
     ssl_certificate {certificate};
     ssl_certificate_key {key};
     ssl_protocols TLSv1.3;
-    ssl_ecdh_curve X25519MLKEM768:X25519:MLKEM1024;
+    ssl_ecdh_curve {groups};
     keepalive_requests {keep_alive};
     root {folder}/html;
     location = /echo {{ return 200 "$request_method $http_x_test $request_body\\n"; }}
@@ -39,7 +39,8 @@ http {{
 class Nginx:
     """Runs until the end of the block; `port` is where it listens."""
 
-    def __init__(self, source, openssl, certificates, folder, extra="", logs=False, keep_alive=1_000_000):
+    def __init__(self, source, openssl, certificates, folder, extra="", logs=False, keep_alive=1_000_000,
+                 groups="X25519MLKEM768:X25519:MLKEM1024"):
         self._program = subprocess.run([pathlib.Path(source) / "tools/nginx.sh"], check=True, capture_output=True,
                                        text=True).stdout.strip()
         self._environment = openssl.environment
@@ -51,7 +52,7 @@ class Nginx:
         log = f"{self.folder}/access.log terse" if logs else "off"
         (self.folder / "nginx.conf").write_text(CONFIGURATION.format(
             folder=self.folder, port=self.port, certificate=certificates.certificate, key=certificates.key, extra=extra,
-            log=log, keep_alive=keep_alive, user=self._user()), encoding="ascii")
+            log=log, keep_alive=keep_alive, user=self._user(), groups=groups), encoding="ascii")
         self.process = None
 
     @staticmethod

@@ -19,3 +19,4 @@ tlstrata_script_test(e2e.handshake e2e/handshake_test.py LABEL e2e TIMEOUT 300)
 # A fault of the statistics flags most pairs; chance flags 6 of 10 once in a hundred thousand runs.
 tlstrata_script_test(e2e.handshake_aa e2e/handshake_aa.py LABEL e2e TIMEOUT 120 ARGS --pairs 10 --handshakes 100 --most 5)
 tlstrata_script_test(e2e.compare e2e/compare_test.py LABEL e2e TIMEOUT 300)
+tlstrata_script_test(e2e.probe e2e/probe_test.py LABEL e2e TIMEOUT 300)
