@@ -166,9 +166,10 @@ def main():
     global ARGUMENTS
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tlstrata", required=True)
-    parser.add_argument("--source", type=pathlib.Path, required=True)
-    parser.add_argument("--scratch", type=pathlib.Path, required=True)
-    parser.add_argument("--screenshots", type=pathlib.Path, help="folder for pictures of the real run's page")
+    whole = lambda path: pathlib.Path(path).resolve()
+    parser.add_argument("--source", type=whole, required=True)
+    parser.add_argument("--scratch", type=whole, required=True)
+    parser.add_argument("--screenshots", type=whole, help="folder for pictures of the real run's page")
     ARGUMENTS, rest = parser.parse_known_args()
     unittest.main(argv=[sys.argv[0], "-v", *rest])
 

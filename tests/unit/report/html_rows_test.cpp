@@ -123,7 +123,7 @@ TEST(PageRows, AreTheTransactions) {
     const std::uint64_t last = columns["last_byte_ns"][i];
     EXPECT_EQ(last != 0, row.last_byte_ns.has_value());
     if (last != 0) {
-      EXPECT_EQ(unfolded(last - 1) + *row.total_ns, *row.last_byte_ns);
+      EXPECT_EQ(unfolded(last - 1) + row.total_ns.value_or(0), *row.last_byte_ns);
     }
     EXPECT_EQ(page["names"]["outcomes"][columns["outcome"][i]], strata::name(row.outcome));
     EXPECT_EQ(page["names"]["words"][columns["group"][i]], group_name(*row.connection.group));

@@ -156,7 +156,7 @@ TEST(Html, HasTheSummaryAndWhatPicturesNeed) {
   EXPECT_TRUE(has(page, "<h1>What do X25519MLKEM768 and MLKEM1024 cost against X25519?</h1>")) << "without scripts too";
   ASSERT_EQ(facts["families"].size(), 2U);
   EXPECT_EQ(facts["families"][0]["names"][2], "MLKEM1024");
-  EXPECT_EQ(facts["manifest"]["machine"]["cpu_model"], "invented for a test");
+  EXPECT_EQ(facts["manifest"]["machine"]["cpu"], "invented for a test");
   const Json& curve = facts["curves"]["cells"][0][total_measure];
   ASSERT_EQ(curve.size(), facts["curves"]["probabilities"].size());
   EXPECT_EQ(curve.front(), facts["cells"][0]["layers"]["total"]["min_ns"]);
