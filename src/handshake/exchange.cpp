@@ -169,7 +169,7 @@ Checked<std::unique_ptr<Exchange>> Exchange::create(const Configuration& configu
   server.chain_pem = (*identity)->chain_pem;
   server.key_pem = (*identity)->key_pem;
   if (configuration.mutual) {
-    const auto own = identities.of(configuration.certificate, 1);
+    const auto own = identities.of(configuration.certificate, 1, ossl::KeyUsage::client);
     if (!own) {
       return std::unexpected(own.error());
     }

@@ -15,9 +15,9 @@ Complaint complain_crypto(const Error& error, const Configuration& configuration
   return complaint;
 }
 
-Checked<ossl::BareSignature> signature_of(const Configuration& configuration, std::uint32_t chain,
+Checked<ossl::BareSignature> signature_of(const Configuration& configuration, std::uint32_t chain, ossl::KeyUsage usage,
                                           Identities& identities) {
-  const auto identity = identities.of(configuration.certificate, chain);
+  const auto identity = identities.of(configuration.certificate, chain, usage);
   if (!identity) {
     return std::unexpected(identity.error());
   }
@@ -48,13 +48,13 @@ Checked<Floor> Floor::create(const Configuration& configuration, std::uint16_t g
   if (configuration.resume) {
     return floor;
   }
-  auto server = signature_of(configuration, configuration.chain, identities);
+  auto server = signature_of(configuration, configuration.chain, ossl::KeyUsage::server, identities);
   if (!server) {
     return std::unexpected(server.error());
   }
   floor.server_ = std::move(*server);
   if (configuration.mutual) {
-    auto client = signature_of(configuration, 1, identities);
+    auto client = signature_of(configuration, 1, ossl::KeyUsage::client, identities);
     if (!client) {
       return std::unexpected(client.error());
     }

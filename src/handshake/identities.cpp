@@ -18,7 +18,7 @@ Complaint complain_crypto(const Error& error) {
   return complaint;
 }
 
-Result<Identity> issue(ossl::KeyKind kind, std::uint32_t chain) {
+Result<Identity> issue(ossl::KeyKind kind, std::uint32_t chain, ossl::KeyUsage usage) {
   const auto root = ossl::CertificateAuthority::create(kind, "tlstrata handshake root", lifetime_s);
   if (!root) {
     return std::unexpected(root.error());
@@ -44,7 +44,7 @@ Result<Identity> issue(ossl::KeyKind kind, std::uint32_t chain) {
     between.push_back(std::move(*authority));
     issuer = &between.back();
   }
-  auto leaf = issuer->issue(kind, {{host}, {}}, lifetime_s);
+  auto leaf = issuer->issue(kind, {{host}, {}}, lifetime_s, usage);
   if (!leaf) {
     return std::unexpected(leaf.error());
   }
@@ -53,12 +53,12 @@ Result<Identity> issue(ossl::KeyKind kind, std::uint32_t chain) {
 
 }  // namespace
 
-Checked<const Identity*> Identities::of(ossl::KeyKind kind, std::uint32_t chain) {
-  const Key key{kind, chain};
+Checked<const Identity*> Identities::of(ossl::KeyKind kind, std::uint32_t chain, ossl::KeyUsage usage) {
+  const Key key{kind, chain, usage};
   if (const auto found = issued_.find(key); found != issued_.end()) {
     return &found->second;
   }
-  auto identity = issue(kind, chain);
+  auto identity = issue(kind, chain, usage);
   if (!identity) {
     return std::unexpected(complain_crypto(identity.error()));
   }

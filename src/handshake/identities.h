@@ -27,12 +27,13 @@ struct Identity {
 class Identities {
  public:
   // A chain of `chain` certificates, all keys of one kind. Valid until the object goes.
-  Checked<const Identity*> of(ossl::KeyKind kind, std::uint32_t chain);
+  Checked<const Identity*> of(ossl::KeyKind kind, std::uint32_t chain, ossl::KeyUsage usage = ossl::KeyUsage::server);
 
  private:
   struct Key {
     ossl::KeyKind kind;
     std::uint32_t chain;
+    ossl::KeyUsage usage;
     auto operator<=>(const Key&) const = default;
   };
   std::map<Key, Identity> issued_;

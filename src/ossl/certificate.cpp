@@ -218,8 +218,8 @@ Result<CertificateAuthority> CertificateAuthority::issue_authority(KeyKind kind,
   return CertificateAuthority(std::make_unique<Parts>(Parts{std::move(made->key), std::move(made->certificate)}));
 }
 
-Result<CertifiedKey> CertificateAuthority::issue(KeyKind kind, const ServerNames& names,
-                                                 std::int64_t lifetime_s) const {
+Result<CertifiedKey> CertificateAuthority::issue(KeyKind kind, const ServerNames& names, std::int64_t lifetime_s,
+                                                 KeyUsage usage) const {
   const Result<std::string> alternatives = subject_alt_name(names);
   if (!alternatives) {
     return std::unexpected(alternatives.error());
@@ -237,7 +237,7 @@ Result<CertifiedKey> CertificateAuthority::issue(KeyKind kind, const ServerNames
   X509* certificate = made->get();
   if (!add_extension(certificate, issuer, NID_basic_constraints, "critical,CA:FALSE") ||
       !add_extension(certificate, issuer, NID_key_usage, "critical,digitalSignature") ||
-      !add_extension(certificate, issuer, NID_ext_key_usage, "serverAuth") ||
+      !add_extension(certificate, issuer, NID_ext_key_usage, usage == KeyUsage::client ? "clientAuth" : "serverAuth") ||
       !add_extension(certificate, issuer, NID_subject_alt_name, *alternatives) ||
       !add_extension(certificate, issuer, NID_subject_key_identifier, "hash") ||
       !add_extension(certificate, issuer, NID_authority_key_identifier, "keyid:always")) {

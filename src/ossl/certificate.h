@@ -34,6 +34,9 @@ struct ServerNames {
   std::vector<std::string> addresses;  // "10.77.1.2", "fd00::1"
 };
 
+// What a certificate may prove its holder to be (RFC 5280 section 4.2.1.12).
+enum class KeyUsage : std::uint8_t { server, client };
+
 struct CertifiedKey {
   std::string certificate_pem;
   std::string private_key_pem;  // PKCS #8, not encrypted
@@ -54,8 +57,9 @@ class CertificateAuthority {
   CertificateAuthority& operator=(const CertificateAuthority&) = delete;
   ~CertificateAuthority();
 
-  // A new key and its server certificate, signed by this authority; the common name is the first of `names`.
-  [[nodiscard]] Result<CertifiedKey> issue(KeyKind kind, const ServerNames& names, std::int64_t lifetime_s) const;
+  // A new key and its certificate, signed by this authority; the common name is the first of `names`.
+  [[nodiscard]] Result<CertifiedKey> issue(KeyKind kind, const ServerNames& names, std::int64_t lifetime_s,
+                                           KeyUsage usage = KeyUsage::server) const;
   [[nodiscard]] Result<std::string> certificate_pem() const;
 
  private:

@@ -82,6 +82,8 @@ struct Endpoint::State {
   static int keep_ticket(SSL* ssl, SSL_SESSION* session) {
     auto& state = *static_cast<State*>(SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl)));
     state.ticket.reset(SSL_SESSION_dup(session));
+    // One ticket serves all further connections: with its cache on, the library would spoil it at its first use.
+    SSL_CTX_set_session_cache_mode(SSL_get_SSL_CTX(ssl), SSL_SESS_CACHE_OFF);
     return 0;
   }
 
