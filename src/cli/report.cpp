@@ -12,8 +12,8 @@
 
 #include "base/text.h"
 #include "cli/cli.h"
-#include "report/grid.h"
 #include "lab/ladders.h"
+#include "report/grid.h"
 #include "report/json.h"
 #include "report/markdown.h"
 #include "report/reference.h"
@@ -26,7 +26,8 @@ namespace {
 constexpr const char* description =
     "Makes report.html, report.md, summary.json, tables/ and plots/ of a result folder again, from its CSV files and\n"
     "manifest.json, and the page's drawn connections from its captures: the same bytes each time. Prints the table of\n"
-    "medians and the page's path. With --format, --table or --reference it writes nothing and prints what is asked for.\n\n"
+    "medians and the page's path. With --format, --table or --reference it writes nothing and prints what is asked "
+    "for.\n\n"
     "Examples:\n"
     "  tlstrata report results/quick-20260101T000000Z\n"
     "  tlstrata report results/quick-20260101T000000Z --format markdown >> \"$GITHUB_STEP_SUMMARY\"\n"

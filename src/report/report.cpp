@@ -12,8 +12,8 @@
 #include "report/output_file.h"
 #include "report/pictures.h"
 #include "report/resources_csv.h"
-#include "report/study.h"
 #include "report/samples_csv.h"
+#include "report/study.h"
 #include "report/transactions_csv.h"
 
 namespace tlstrata::report {

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <array>
 #include <variant>
 
 namespace tlstrata::probe {
@@ -12,11 +14,12 @@ constexpr std::array<std::uint8_t, 32> retry_random{0xCF, 0x21, 0xAD, 0x74, 0xE5
                                                     0x8C, 0x5E, 0x07, 0x9E, 0x09, 0xE2, 0xC8, 0xA8, 0x33, 0x9C};
 
 Bytes with_length(const Bytes& body, int width) {
-  Bytes out;
-  for (int i = width - 1; i >= 0; --i) {
-    out.push_back(static_cast<std::uint8_t>(body.size() >> (8 * i)));
+  const auto bytes = static_cast<std::size_t>(width);
+  Bytes out(bytes + body.size());
+  for (std::size_t i = 0; i < bytes; ++i) {
+    out[i] = static_cast<std::uint8_t>(body.size() >> (8 * (bytes - 1 - i)));
   }
-  out.insert(out.end(), body.begin(), body.end());
+  std::ranges::copy(body, out.begin() + width);
   return out;
 }
 
