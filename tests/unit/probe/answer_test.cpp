@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <iterator>
 #include <variant>
 
 namespace tlstrata::probe {
@@ -16,14 +18,14 @@ Bytes with_length(const Bytes& body, int width) {
   for (int i = width - 1; i >= 0; --i) {
     out.push_back(static_cast<std::uint8_t>(body.size() >> (8 * i)));
   }
-  out.insert(out.end(), body.begin(), body.end());
+  std::ranges::copy(body, std::back_inserter(out));
   return out;
 }
 
 Bytes joined(std::initializer_list<Bytes> parts) {
   Bytes all;
   for (const Bytes& part : parts) {
-    all.insert(all.end(), part.begin(), part.end());
+    std::ranges::copy(part, std::back_inserter(all));
   }
   return all;
 }
