@@ -18,7 +18,7 @@ tlstrata_layer(stats     USES base LIBRARIES Boost::headers)
 tlstrata_layer(report    USES base io tcp strata stats LIBRARIES nlohmann_json::nlohmann_json)
 tlstrata_layer(load      USES base io capture ossl stats LIBRARIES PkgConfig::nghttp2)
 tlstrata_layer(serve     USES base io ossl)
-tlstrata_layer(probe     USES base io ossl LIBRARIES Threads::Threads)
+tlstrata_layer(probe     USES base io ossl LIBRARIES PkgConfig::cares Threads::Threads)
 tlstrata_layer(testbed   USES base io)
 tlstrata_layer(lab       USES base ossl io capture tcp tls http strata analyze stats report load serve testbed
                          LIBRARIES nlohmann_json::nlohmann_json tomlplusplus::tomlplusplus)
