@@ -21,7 +21,7 @@ tlstrata_layer(compare   USES base io strata stats report LIBRARIES nlohmann_jso
 tlstrata_layer(load      USES base io capture ossl stats LIBRARIES PkgConfig::nghttp2)
 tlstrata_layer(serve     USES base io ossl)
 tlstrata_layer(handshake USES base ossl stats LIBRARIES Threads::Threads)
-tlstrata_layer(probe     USES base io ossl LIBRARIES Threads::Threads)
+tlstrata_layer(probe     USES base io ossl LIBRARIES PkgConfig::cares Threads::Threads)
 tlstrata_layer(testbed   USES base io)
 tlstrata_layer(lab       USES base ossl io capture tcp tls http strata analyze stats report load serve testbed
                          LIBRARIES nlohmann_json::nlohmann_json tomlplusplus::tomlplusplus)

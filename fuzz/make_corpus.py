@@ -372,6 +372,30 @@ def answer_seeds():
         write("answer", name, b"\x06" + data)
 
 
+# --- https_record: a DNS response
+
+
+def https_record_seeds():
+    def response(*records, code=0):
+        seed = struct.pack(">HHHHHH", 7, 0x8180 | code, 1, len(records), 0, 0) + b"\x01a\x00" + struct.pack(">HH", 65, 1)
+        for data in records:
+            seed += b"\xc0\x0c" + struct.pack(">HHIH", 65, 1, 60, len(data)) + data
+        return seed
+
+    hint = b"\x00\x01\x00" + b"\x00\x09" + vector(2, b"\x11\xec\x00\x1d")
+    seeds = {
+        "hint": response(hint),
+        "two": response(b"\x00\x02\x00" + b"\x00\x09" + vector(2, b"\x02\x02"), hint),
+        "alias": response(b"\x00\x00\x01b\x00"),
+        "mandatory": response(b"\x00\x01\x00" + b"\x00\x00" + vector(2, b"\x80\x01") + b"\x80\x01" + vector(2, b"")),
+        "empty-list": response(b"\x00\x01\x00" + b"\x00\x09" + vector(2, b"")),
+        "long-list": response(b"\x00\x01\x00" + b"\x00\x09" + vector(2, bytes(range(1, 201)))),
+        "failure": response(code=2),
+    }
+    for name, data in seeds.items():
+        write("https_record", name, data)
+
+
 def pipeline_seeds():
     names = "abort_after_ch alert_no_common_group alert_unknown_ca grp_X25519 hrr_x25519_to_mlkem1024 early_data_sserver"
     names += " plain_http_on_tls_port refused syn_unanswered tfo tls12_curl h1_pipeline h2_node ipv6 any_sll2 proxy_protocol"
@@ -399,4 +423,5 @@ if __name__ == "__main__":
     session_seeds()
     http_seeds()
     answer_seeds()
+    https_record_seeds()
     pipeline_seeds()

@@ -21,6 +21,7 @@
 #include "cli/load_live.h"
 #include "cli/load_options.h"
 #include "cli/load_output.h"
+#include "cli/load_predict.h"
 #include "io/clock.h"
 #include "io/output_file.h"
 #include "io/stop_signals.h"
@@ -132,6 +133,7 @@ struct Outputs {
   std::optional<io::OutputFile> json;
   std::optional<load::OwnCapture> capture;
   std::optional<capture::LiveCounts> captured;
+  std::optional<LoadPrediction> prediction;  // made before the run
 };
 
 Checked<Outputs> open_outputs(const LoadArguments& arguments) {
@@ -171,6 +173,9 @@ Checked<void> write_results(const LoadArguments& arguments, const load::Plan& pl
                              {"packets", outputs.captured->received},
                              {"dropped", outputs.captured->dropped_by_kernel + outputs.captured->dropped_by_interface}};
     }
+    if (outputs.prediction) {
+      document["prediction"] = prediction_json(*outputs.prediction);
+    }
     auto written = outputs.json->write(report::to_text(document));
     if (written) {
       written = outputs.json->finish();
@@ -181,6 +186,9 @@ Checked<void> write_results(const LoadArguments& arguments, const load::Plan& pl
   }
   if (arguments.json != "-") {
     std::string table = load_table(arguments.options, plan, results);
+    if (outputs.prediction) {
+      table += prediction_line(*outputs.prediction);
+    }
     if (outputs.captured) {
       table += fmt::format("captured: {} packets, {} dropped\n", outputs.captured->received,
                            outputs.captured->dropped_by_kernel + outputs.captured->dropped_by_interface);
@@ -265,6 +273,13 @@ Checked<ExitCode> run_load(LoadArguments& arguments) {
   }
   if (outputs->capture) {
     arguments.options.key_log_fd = outputs->capture->key_log_fd();
+  }
+  if (arguments.predict) {
+    auto prediction = predict_key_shares(arguments.options, arguments.resolver);
+    if (!prediction) {
+      return std::unexpected(prediction.error());
+    }
+    outputs->prediction.emplace(std::move(*prediction));
   }
   auto run = load::Load::prepare(arguments.options);
   if (!run) {

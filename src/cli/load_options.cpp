@@ -177,7 +177,16 @@ void add_tls(CLI::App& load, LoadArguments& arguments) {
   tls->add_option("--groups", options.groups,
                   "What is offered: ':' joins one offer, ',' separates offers, '=N' is a weight "
                   "[X25519MLKEM768:X25519]");
-  tls->add_option("--key-shares", options.key_shares, "What is sent as key share [the first group of each offer]");
+  auto* const shares =
+      tls->add_option("--key-shares", options.key_shares, "What is sent as key share [the first group of each offer]");
+  auto* const predict =
+      tls->add_flag(
+             "--predict", arguments.predict,
+             "Share what the server's HTTPS record says that it has (SvcParamKey 9), one question before the run")
+          ->excludes(shares);
+  tls->add_option("--resolver", arguments.resolver, "Whom --predict asks [the system's resolvers]")
+      ->type_name("ADDR:PORT")
+      ->needs(predict);
   tls->add_option("--ciphers", options.ciphers, "TLS 1.3 cipher suites, joined with ':' [the library's]");
   tls->add_option("--resume", options.resume,
                   "Ratio of connections that resume a session (PSK with (EC)DHE), each verified")

@@ -37,6 +37,8 @@ struct LoadArguments {
   bool hold = false;
   std::string injection;      // empty: none
   std::string injection_log;  // file; empty: none
+  bool predict = false;
+  std::string resolver;  // address and port; empty: the system's
   load::CsvLabels labels;
   std::uint64_t max_failures = 0;
 

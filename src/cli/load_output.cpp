@@ -204,6 +204,10 @@ std::string load_table(const load::Options& options, const load::Plan& plan, con
     }
     text += '\n';
   }
+  if (const std::uint64_t retried = load::retried(plan, results); retried != 0) {
+    fmt::format_to(std::back_inserter(text),
+                   "{} handshakes took a retry: their key share was not the server's choice\n", retried);
+  }
   put_resumption(text, plan, results);
   put_layers(text, results);
   const io::CpuTime cpu = cpu_of_transactions(results);
@@ -245,6 +249,7 @@ Json load_document(const load::Options& options, const load::Plan& plan, const l
   document["failures"] = failures_json(results.failures);
   document["http_errors"] = results.http_errors;
   document["unoffered_groups"] = results.unoffered_groups;
+  document["retried"] = load::retried(plan, results);
   Json& groups = document["groups"] = Json::object();
   for (const auto& [code, count] : load::selected_groups(results)) {
     groups[group_name(code)] = count;

@@ -36,6 +36,8 @@ struct ProbeArguments {
   std::string connect_timeout = "5s";
   std::string timeout = "5s";
   std::string pause = "200ms";
+  std::string resolver;  // empty: the system's
+  probe::Choice choice;
   probe::Limits limits;
 };
 
@@ -60,6 +62,14 @@ Checked<void> read_limits(ProbeArguments& arguments) {
     return std::unexpected(wrong("--rate", arguments.rate, "write connections per second like 20"));
   }
   arguments.limits.rate = *rate;
+  arguments.choice.tolerance = arguments.tolerance == "on";
+  if (!arguments.resolver.empty()) {
+    const auto address = io::Address::from_text(arguments.resolver);
+    if (!address) {
+      return std::unexpected(wrong("--resolver", arguments.resolver, "write ADDR:PORT like 127.0.0.1:53"));
+    }
+    arguments.choice.resolver = *address;
+  }
   return {};
 }
 
@@ -98,8 +108,7 @@ std::vector<probe::Report> run_probe(const std::vector<probe::Target>& targets, 
   std::vector<probe::Report> reports;
   std::atomic<std::size_t> finished = 0;
   std::jthread worker([&] {
-    reports = probe::probe_all(targets, {.tolerance = arguments.tolerance == "on"}, guide,
-                               [&](std::size_t count) { finished = count; });
+    reports = probe::probe_all(targets, arguments.choice, guide, [&](std::size_t count) { finished = count; });
     ended.wake();
   });
   const bool is_terminal = ::isatty(STDERR_FILENO) == 1;
@@ -236,6 +245,11 @@ void add_probe(CLI::App& app, Action& action) {
   command->add_option("--tolerance", arguments->tolerance, "Try forms of ClientHello that some servers stumble over")
       ->check(CLI::IsMember({"on", "off"}))
       ->capture_default_str();
+  auto* const predict = command->add_flag("--predict", arguments->choice.hint,
+                                          "Ask DNS for the HTTPS record and compare its groups (SvcParamKey 9)");
+  command->add_option("--resolver", arguments->resolver, "Whom --predict asks [the system's resolvers]")
+      ->type_name("ADDR:PORT")
+      ->needs(predict);
   command->add_option("--require", arguments->require, "The least verdict that is no failure")
       ->check(CLI::IsMember({"ready", "partly", "none"}))
       ->capture_default_str();

@@ -157,6 +157,21 @@ void put_tolerance(Page& page, const probe::Tolerance& tolerance) {
   }
 }
 
+// The record's first group that the server has is right where it is the server's first choice.
+bool is_right(const probe::Report& report) {
+  return report.hint && report.hint->group != 0 && report.hint->group == report.scan.order.front();
+}
+
+void put_hint(Page& page, const probe::Prediction& hint, bool right) {
+  std::string names;
+  for (const std::uint16_t group : hint.hinted) {
+    names += (names.empty() ? "" : ", ") + group_name(group);
+  }
+  page.line("  HTTPS record {} ({}): {}", name(hint.kind), format_duration(hint.dns_ns),
+            names.empty() ? "clients share their default"
+                          : names + (right ? "; right" : "; the server chooses otherwise: a retry, or a worse group"));
+}
+
 Json to_json(const probe::Outcome& outcome) {
   const auto code = [](std::uint16_t value) { return value == 0 ? Json() : Json(group_name(value)); };
   return {{"ending", name(outcome.ending)},
@@ -270,6 +285,16 @@ Json host_json(const probe::Report& report) {
   json["plain_hello"] = to_json(report.scan.plain);
   json["handshake"] = report.handshakes ? handshakes_json(*report.handshakes) : Json();
   json["tolerance"] = tolerance_json(report.tolerance);
+  json["https_record"] = Json();
+  if (report.hint) {
+    Json& record = json["https_record"] = {{"kind", name(report.hint->kind)},
+                                           {"dns_ns", report.hint->dns_ns},
+                                           {"right", is_right(report)},
+                                           {"groups", Json::array()}};
+    for (const std::uint16_t group : report.hint->hinted) {
+      record["groups"].push_back(group_name(group));
+    }
+  }
   return json;
 }
 
@@ -292,6 +317,9 @@ std::string probe_page(const probe::Report& report) {
       put_handshakes(page, *report.handshakes);
     }
     put_tolerance(page, report.tolerance);
+    if (report.hint) {
+      put_hint(page, *report.hint, is_right(report));
+    }
   }
   return page.take();
 }

@@ -66,7 +66,7 @@ Checked<void> choose_schedule(const Options& options, Plan& plan) {
 
 Checked<void> choose_tls(const Options& options, Plan& plan) {
   const std::vector<std::uint16_t> supported = supported_codes();
-  const std::string groups = options.groups.empty() ? "X25519MLKEM768:X25519" : options.groups;
+  const std::string groups = options.groups.empty() ? default_groups : options.groups;
   auto configurations = parse_configurations(groups, options.key_shares, supported, ossl::most_key_shares);
   if (!configurations) {
     return std::unexpected(configurations.error());

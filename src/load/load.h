@@ -26,6 +26,9 @@
 
 namespace tlstrata::load {
 
+// Offered where --groups says nothing.
+inline constexpr const char* default_groups = "X25519MLKEM768:X25519";
+
 struct Options {
   std::string url;
   std::string groups;        // --groups; empty: X25519MLKEM768:X25519 where the library has both

@@ -128,6 +128,17 @@ std::vector<Distribution> distributions(const Results& results, std::optional<st
   return all;
 }
 
+std::uint64_t retried(const Plan& plan, const Results& results) {
+  std::uint64_t count = 0;
+  for (const Record* const record : results.records) {
+    if (record->group != 0 && record->request == 1) {
+      const auto& shares = plan.configurations[record->configuration].key_shares;
+      count += std::ranges::find(shares, record->group) == shares.end() ? 1U : 0U;
+    }
+  }
+  return count;
+}
+
 std::vector<std::pair<std::uint16_t, std::uint64_t>> selected_groups(const Results& results) {
   std::map<std::uint16_t, std::uint64_t> counts;
   for (const Record* const record : results.records) {

@@ -39,5 +39,7 @@ std::vector<Distribution> split_distributions(const Results& results);
 
 // How many handshakes selected each group, by code point, ascending.
 std::vector<std::pair<std::uint16_t, std::uint64_t>> selected_groups(const Results& results);
+// How many handshakes selected a group without a share of it, and so took a retry.
+std::uint64_t retried(const Plan& plan, const Results& results);
 
 }  // namespace tlstrata::load

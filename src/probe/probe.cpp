@@ -39,6 +39,9 @@ Report probe_one(const Target& target, const Choice& choice, Guide& guide) {
   if (choice.tolerance && report.scan.is_answered()) {
     report.tolerance = try_tolerance(crew, report.scan);
   }
+  if (choice.hint && !target.host_is_address) {
+    report.hint = predicted_for(ask_for_hint({target.host, target.port, choice.resolver}), report.scan.order);
+  }
   report.verdict = judge(report.scan, report.tolerance);
   if (guide.is_stopped()) {
     report.verdict = {Level::stopped, "stopped before its end", {}};

@@ -14,6 +14,7 @@
 
 #include "probe/guide.h"
 #include "probe/handshakes.h"
+#include "probe/predict.h"
 #include "probe/scan.h"
 #include "probe/target.h"
 #include "probe/tolerance.h"
@@ -27,6 +28,7 @@ struct Report {
   Scan scan;
   Tolerance tolerance;
   std::optional<Handshakes> handshakes;  // absent without TLS 1.3
+  std::optional<Prediction> hint;        // of the HTTPS record, for the groups in the server's order; absent: not asked
   Verdict verdict;
 };
 
@@ -35,6 +37,8 @@ inline constexpr unsigned usual_connections = 60;
 
 struct Choice {
   bool tolerance = true;
+  bool hint = false;                    // ask DNS for the server's HTTPS record
+  std::optional<io::Address> resolver;  // whom; absent: the system's
 };
 
 // `done` is called with how many hosts are finished, from threads of the probe, one at a time.

@@ -22,6 +22,7 @@ LIBRARY_OF_HEADER = {
     r"zstd\.h": "PkgConfig::zstd",
     r"boost/": "Boost::headers",
     r"nghttp2/": "PkgConfig::nghttp2",
+    r"ares\.h": "PkgConfig::cares",
     r"nlohmann/": "nlohmann_json::nlohmann_json",
     r"toml(\+\+|plusplus)": "tomlplusplus::tomlplusplus",
     r"CLI/": "CLI11::CLI11",
