@@ -108,6 +108,8 @@ class Bench:
         distance, p = kolmogorov_smirnov(gaps, lambda gap: -math.expm1(-rate * gap))
         self.expect(p >= ALPHA, f"Kolmogorov-Smirnov of {len(gaps)} gaps of {what} against exponential ones at {rate}/s: "
                                 f"D = {distance:.4f}, p = {p:.3f}")
+        if len(gaps) < 1000:
+            return  # too few to tell a rate from one a fifth higher
         wrong = kolmogorov_smirnov(gaps, lambda gap: -math.expm1(-1.2 * rate * gap))[1]
         self.expect(wrong < ALPHA, f"the same against {1.2 * rate:.0f}/s: p = {wrong:.2g}, so the test can tell")
 

@@ -28,7 +28,7 @@ class Knot:
         (self._folder / "zone").write_text("$ORIGIN localhost.\n$TTL 60\n@ SOA ns hostmaster 1 3600 600 86400 60\n@ NS ns\n"
                                            "ns A 127.0.0.1\n" + "\n".join(zone) + "\n", encoding="ascii")
         (self._folder / "knot.conf").write_text(
-            f"server:\n    rundir: {self._folder}\n    listen: 127.0.0.1@{self._port}\ndatabase:\n"
+            f"server:\n    rundir: {self._folder}\n    listen: 127.0.0.1@{self._port}\n    udp-workers: 1\ndatabase:\n"
             f"    storage: {self._folder}\nzone:\n  - domain: localhost.\n    file: {self._folder}/zone\n"
             "    semantic-checks: off\n", encoding="ascii")
         self._process = None

@@ -67,7 +67,15 @@ class PredictionTest(unittest.TestCase):
             with knot.Knot(ARGUMENTS.source, self.scratch / "knot", zone) as dns:
                 yield server.port, dns.resolver
 
-    def load(self, port, *arguments, count=20):
+    def load(self, port, *arguments, count=20, answers=True):
+        # A query has two seconds, which a busy machine can take from a server that does answer.
+        for _ in range(3 if answers else 1):
+            document = self.load_once(port, *arguments, count=count)
+            if not document.get("prediction", {}).get("counts", {}).get("failed"):
+                break
+        return document
+
+    def load_once(self, port, *arguments, count):
         finished = subprocess.run([ARGUMENTS.tlstrata, "load", f"https://localhost:{port}/4KiB", "--ca", CERTIFICATES.authority,
                                    "--groups", OFFER, "--count", str(count), "--rate", "200", "--json", "-", *arguments],
                                   capture_output=True, text=True, check=False, timeout=120)
@@ -99,15 +107,19 @@ class PredictionTest(unittest.TestCase):
     def test_probe_compares_the_record_with_the_server(self):
         for record, right in ((r'HTTPS 1 . key9="\002\002"', True), (r'HTTPS 1 . key9="\002\001"', False)):
             with self.server(record) as (port, resolver):
-                finished = subprocess.run([ARGUMENTS.tlstrata, "probe", f"localhost:{port}", "--predict", "--resolver", resolver,
-                                           "--rate", "1000", "--tolerance", "off", "--json", "-"], capture_output=True,
-                                          text=True, check=True, timeout=120)
-            record = json.loads(finished.stdout)["hosts"][0]["https_record"]
+                for _ in range(3):  # as in load()
+                    finished = subprocess.run([ARGUMENTS.tlstrata, "probe", f"localhost:{port}", "--predict", "--resolver",
+                                               resolver, "--rate", "1000", "--tolerance", "off", "--json", "-"],
+                                              capture_output=True, text=True, check=True, timeout=120)
+                    record = json.loads(finished.stdout)["hosts"][0]["https_record"]
+                    if record["kind"] != "failed":
+                        break
             self.assertEqual((record["kind"], record["right"]), ("predicted" if right else "no_common", right))
 
     def test_nobody_answers(self):
         with nginx.Nginx(ARGUMENTS.source, OPENSSL, CERTIFICATES, self.scratch / "nginx", groups="MLKEM1024") as server:
-            document = self.load(server.port, "--predict", "--resolver", f"127.0.0.1:{tls_servers.free_port()}", count=5)
+            document = self.load(server.port, "--predict", "--resolver", f"127.0.0.1:{tls_servers.free_port()}", count=5,
+                                 answers=False)
         self.assertEqual((document["prediction"]["counts"]["failed"], document["retried"]), (1, 5))
 
 

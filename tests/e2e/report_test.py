@@ -118,6 +118,7 @@ class ReportTest(unittest.TestCase):
         manifest["blocks"] = manifest["blocks"][:2]
         for number, (cell, block) in enumerate(zip(manifest["cells"], manifest["blocks"])):
             cell["name"] = cell["groups"] = CELL + str(number)
+            cell["compared_with"] = CELL + "0"
             block.update(cell=cell["name"], block=0, scheduled=5, not_started=0, capture=captures[number])
         (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
         header = (self.folder / "resources.csv").read_text(encoding="utf-8").splitlines()[0]
