@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -27,13 +28,28 @@ struct Traffic {
   std::uint64_t received = 0;
 };
 
+// Sent, and received and read: tickets may wait in the socket already when the handshake is complete. Bytes that come between
+// two looks at the socket would be counted wrongly, so it looks again until both agree.
 Traffic traffic_of(int socket) {
-  tcp_info info{};
-  socklen_t size = sizeof info;
-  if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) {
-    return {};
+  constexpr int most_looks = 8;
+  Traffic traffic;
+  std::uint64_t received_before = 0;
+  for (int look = 0; look < most_looks; ++look) {
+    tcp_info info{};
+    socklen_t size = sizeof info;
+    if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) {
+      return {};
+    }
+    if (look > 0 && info.tcpi_bytes_received == received_before) {
+      break;
+    }
+    int unread = 0;
+    (void)::ioctl(socket, FIONREAD, &unread);
+    received_before = info.tcpi_bytes_received;
+    traffic.sent = info.tcpi_bytes_sent - info.tcpi_bytes_retrans;
+    traffic.received = received_before - std::min(received_before, static_cast<std::uint64_t>(unread));
   }
-  return {info.tcpi_bytes_sent - info.tcpi_bytes_retrans, info.tcpi_bytes_received};
+  return traffic;
 }
 
 // Repeats `step` until it neither wants to read nor to write.

@@ -23,7 +23,6 @@ constexpr std::uint16_t renegotiation_info = 0xFF01;
 
 constexpr std::uint8_t client_hello_type = 1;
 constexpr std::uint8_t handshake_record = 22;
-constexpr std::size_t handshake_header = 4;
 constexpr std::size_t extension_header = 4;
 
 constexpr std::array<std::uint16_t, 3> suites13{0x1301, 0x1302, 0x1303};

@@ -4,6 +4,7 @@ import pathlib
 import socket
 import struct
 import subprocess
+import tempfile
 import time
 
 import tls_servers
@@ -21,8 +22,9 @@ class Knot:
         self._program = root / "usr/sbin/knotd"
         libraries = sorted({str(path.parent) for path in (root / "usr/lib").rglob("*.so*")})
         self._environment = {"LD_LIBRARY_PATH": ":".join(libraries)}
-        self._folder = pathlib.Path(folder).resolve()
-        self._folder.mkdir(parents=True, exist_ok=True)
+        # A folder of its own: a server that was killed leaves a locked database behind.
+        pathlib.Path(folder).mkdir(parents=True, exist_ok=True)
+        self._folder = pathlib.Path(tempfile.mkdtemp(dir=folder)).resolve()
         self._port = tls_servers.free_port()
         self.resolver = f"127.0.0.1:{self._port}"
         (self._folder / "zone").write_text("$ORIGIN localhost.\n$TTL 60\n@ SOA ns hostmaster 1 3600 600 86400 60\n@ NS ns\n"
