@@ -1,6 +1,7 @@
 """A real authoritative DNS server, Knot, for one zone on loopback."""
 
 import pathlib
+import shutil
 import socket
 import struct
 import subprocess
@@ -15,16 +16,15 @@ PACKAGES = ["knot", "libknot13", "libzscanner4", "libdnssec9", "liblmdb0", "libu
 class Knot:
     """Serves `zone`, lines of a zone file below localhost., until the end of the block; `resolver` is its address."""
 
-    def __init__(self, source, folder, zone):
+    def __init__(self, source, zone):
         unpacked = subprocess.run([pathlib.Path(source) / "tools/unpack.sh", "knot", *PACKAGES], check=True,
                                   stdout=subprocess.PIPE, text=True)
         root = pathlib.Path(unpacked.stdout.strip())
         self._program = root / "usr/sbin/knotd"
         libraries = sorted({str(path.parent) for path in (root / "usr/lib").rglob("*.so*")})
         self._environment = {"LD_LIBRARY_PATH": ":".join(libraries)}
-        # A folder of its own: a server that was killed leaves a locked database behind.
-        pathlib.Path(folder).mkdir(parents=True, exist_ok=True)
-        self._folder = pathlib.Path(tempfile.mkdtemp(dir=folder)).resolve()
+        # A folder of its own, with a short path: its control socket's may have 108 bytes (unix(7)), or it ends.
+        self._folder = pathlib.Path(tempfile.mkdtemp(prefix="tlstrata-knot-"))
         self._port = tls_servers.free_port()
         self.resolver = f"127.0.0.1:{self._port}"
         (self._folder / "zone").write_text("$ORIGIN localhost.\n$TTL 60\n@ SOA ns hostmaster 1 3600 600 86400 60\n@ NS ns\n"
@@ -49,6 +49,7 @@ class Knot:
     def __exit__(self, *_):
         self._process.kill()
         self._process.wait()
+        shutil.rmtree(self._folder, ignore_errors=True)
 
     def _answers(self):
         question = struct.pack(">HHHHHH", 7, 0, 1, 0, 0, 0) + b"\x09localhost\x00" + struct.pack(">HH", 6, 1)

@@ -64,7 +64,7 @@ class PredictionTest(unittest.TestCase):
         """nginx with MLKEM1024 alone, and Knot with `record` for it; None: the name has none."""
         with nginx.Nginx(ARGUMENTS.source, OPENSSL, CERTIFICATES, self.scratch / "nginx", groups="MLKEM1024") as server:
             zone = [] if record is None else [f"_{server.port}._https {record}"]
-            with knot.Knot(ARGUMENTS.source, self.scratch / "knot", zone) as dns:
+            with knot.Knot(ARGUMENTS.source, zone) as dns:
                 yield server.port, dns.resolver
 
     def load(self, port, *arguments, count=20, answers=True):
