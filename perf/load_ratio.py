@@ -63,7 +63,7 @@ def main():
                     "tlstrata": (load, dict(os.environ)),
                     "tlstrata --split off": ([*load, "--split", "off"], dict(os.environ))}
         costs = {name: [] for name in commands}
-        seen = re.search(r"X-Group: (\S+)", cpu_of([*commands["ab"][0], "-n", "1", "-c", "1", "-v", "4"], environment)[1])
+        seen = re.search(r"X-Group: (\S+)", cpu_of([*commands["ab"][0][:-1], "-n", "1", "-c", "1", "-v", "4", url], environment)[1])
         assert seen and seen[1].lower() in ("x25519mlkem768", "0x11ec"), f"ab negotiated {seen and seen[1]}"
         for _ in range(options.rounds):
             for name, (command, variables) in commands.items():
