@@ -26,6 +26,7 @@ using testbed::Host;
 // For the last FIN and ACK of connections that both ends have closed: three hops of some tens of microseconds each.
 constexpr std::chrono::milliseconds settle{20};
 constexpr std::uint32_t default_initial_window = 10;  // segments, RFC 6928
+constexpr Nanos longest_silence_ns = 20 * nanos_per_second;
 constexpr Nanos ip_timeout = 20 * nanos_per_second;
 
 // Running totals of everybody but the client, which counts its own CPU; by testbed::Host.
@@ -269,6 +270,22 @@ Checked<void> set_path(const Stage& stage, const Cell& cell, const PlannedBlock&
   return windows_differ ? set_initial_window(*stage.bed, cell.link.initcwnd) : Checked<void>();
 }
 
+// On a path with losses a connection that was over, the warm-up's or the block's before, may repeat its FIN for a while. In this
+// block's capture that would be a connection that nobody scheduled.
+void wait_for_silence(const Stage& stage, const LinkChoice& link) {
+  if (stage.bed->client_link() == nullptr) {
+    return;
+  }
+  const Nanos deadline_ns = io::monotonic_ns() + longest_silence_ns;
+  const auto any = [&](Host host) {
+    return testbed::unfinished_connections(*stage.bed, host, stage.bed->address(host)).value_or(0) != 0;
+  };
+  while (io::monotonic_ns() < deadline_ns && (any(Host::client) || any(Host::proxy))) {
+    std::this_thread::sleep_for(settle);
+  }
+  std::this_thread::sleep_for(std::chrono::nanoseconds(longest_way_ns(link)));
+}
+
 }  // namespace
 
 Checked<std::optional<BlockResult>> run_block(const Stage& stage, const Cell& cell, const PlannedBlock& planned,
@@ -283,6 +300,7 @@ Checked<std::optional<BlockResult>> run_block(const Stage& stage, const Cell& ce
     return std::unexpected(client.error());
   }
   std::this_thread::sleep_for(settle);
+  wait_for_silence(stage, cell.link);
   if (stop.raised()) {
     return std::nullopt;
   }

@@ -49,29 +49,6 @@ Checked<std::optional<std::string>> text_of(const std::filesystem::path& path) {
   return std::optional(std::move(*text));
 }
 
-// Calls take(reader) for each record.
-template <typename Take>
-Checked<void> each_record(const std::string& text, const std::filesystem::path& path, std::string_view header,
-                          Take take) {
-  Checked<CsvReader> reader = CsvReader::open(text, path.string(), header);
-  if (!reader) {
-    return std::unexpected(reader.error());
-  }
-  while (true) {
-    const Checked<bool> more = reader->next();
-    if (!more) {
-      return std::unexpected(more.error());
-    }
-    if (!*more) {
-      return {};
-    }
-    take(*reader);
-    if (const Checked<void> fields = reader->check(); !fields) {
-      return fields;
-    }
-  }
-}
-
 bool is_of(const strata::Transaction& row, const RowClass& main) {
   const strata::Connection& connection = row.connection;
   return row.outcome == strata::Outcome::complete && row.request == 1 && row.has_all_layers() &&
@@ -277,7 +254,7 @@ Checked<void> add_split(const std::filesystem::path& path, std::span<const strat
   }
   const Captured captured(rows, summary);
   std::map<std::string, Gathered> gathered;
-  const Checked<void> read = each_record(**text, path, client_header, [&](CsvReader& reader) {
+  const Checked<void> read = each_record(**text, path.string(), client_header, [&](CsvReader& reader) {
     const ClientRecord record = read_client(reader);
     if (!record.has_split()) {
       return;
@@ -305,7 +282,7 @@ Checked<void> add_sides(const std::filesystem::path& path, Summary& summary) {
   }
   using Columns = std::array<std::vector<double>, 3>;
   std::map<std::string, Columns> gathered;
-  const Checked<void> read = each_record(**text, path, sides_header, [&](CsvReader& reader) {
+  const Checked<void> read = each_record(**text, path.string(), sides_header, [&](CsvReader& reader) {
     Columns& columns = gathered[std::string(reader.text())];
     skip(reader, 5);
     for (std::vector<double>& column : columns) {

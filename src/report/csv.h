@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/complaint.h"
@@ -99,5 +100,27 @@ class CsvReader {
   const char* failed_ = nullptr;
   std::size_t failed_field_ = 0;
 };
+
+// Calls take(reader) for each record of a whole text; arguments as open()'s.
+template <typename Take>
+Checked<void> each_record(std::string_view text, std::string where, std::string_view header, Take take) {
+  Checked<CsvReader> reader = CsvReader::open(text, std::move(where), header);
+  if (!reader) {
+    return std::unexpected(reader.error());
+  }
+  while (true) {
+    const Checked<bool> more = reader->next();
+    if (!more) {
+      return std::unexpected(more.error());
+    }
+    if (!*more) {
+      return {};
+    }
+    take(*reader);
+    if (Checked<void> fields = reader->check(); !fields) {
+      return fields;
+    }
+  }
+}
 
 }  // namespace tlstrata::report

@@ -70,24 +70,13 @@ Checked<std::vector<Resource>> read_resources_csv(const std::filesystem::path& p
   }
   const std::string all_columns = std::string(first_columns) + std::string(later_columns);
   const bool has_all = text->starts_with(all_columns);
-  Checked<CsvReader> reader = CsvReader::open(*text, path.string(), has_all ? all_columns : first_columns);
-  if (!reader) {
-    return std::unexpected(reader.error());
-  }
   std::vector<Resource> rows;
-  while (true) {
-    const Checked<bool> more = reader->next();
-    if (!more) {
-      return std::unexpected(more.error());
-    }
-    if (!*more) {
-      return rows;
-    }
-    rows.push_back(read_row(*reader));
-    if (const Checked<void> fields = reader->check(); !fields) {
-      return std::unexpected(fields.error());
-    }
+  const Checked<void> read = each_record(*text, path.string(), has_all ? all_columns : first_columns,
+                                         [&rows](CsvReader& reader) { rows.push_back(read_row(reader)); });
+  if (!read) {
+    return std::unexpected(read.error());
   }
+  return rows;
 }
 
 }  // namespace tlstrata::report

@@ -64,24 +64,13 @@ Checked<std::vector<ResourceSample>> read_samples_csv(const std::filesystem::pat
   if (!text) {
     return std::unexpected(text.error());
   }
-  Checked<CsvReader> reader = CsvReader::open(*text, path.string(), header);
-  if (!reader) {
-    return std::unexpected(reader.error());
-  }
   std::vector<ResourceSample> rows;
-  while (true) {
-    const Checked<bool> more = reader->next();
-    if (!more) {
-      return std::unexpected(more.error());
-    }
-    if (!*more) {
-      return rows;
-    }
-    rows.push_back(read_row(*reader));
-    if (const Checked<void> fields = reader->check(); !fields) {
-      return std::unexpected(fields.error());
-    }
+  const Checked<void> read =
+      each_record(*text, path.string(), header, [&rows](CsvReader& reader) { rows.push_back(read_row(reader)); });
+  if (!read) {
+    return std::unexpected(read.error());
   }
+  return rows;
 }
 
 }  // namespace tlstrata::report

@@ -316,24 +316,13 @@ Checked<void> write_transactions_csv(const std::filesystem::path& path, std::spa
 }
 
 Checked<std::vector<strata::Transaction>> parse_transactions_csv(std::string_view text, const std::string& where) {
-  Checked<CsvReader> reader = CsvReader::open(text, where, header_line.substr(0, header_line.size() - 1));
-  if (!reader) {
-    return std::unexpected(reader.error());
-  }
   std::vector<strata::Transaction> rows;
-  while (true) {
-    const Checked<bool> more = reader->next();
-    if (!more) {
-      return std::unexpected(more.error());
-    }
-    if (!*more) {
-      return rows;
-    }
-    rows.push_back(read_row(*reader));
-    if (const Checked<void> fields = reader->check(); !fields) {
-      return std::unexpected(fields.error());
-    }
+  const Checked<void> read = each_record(text, where, header_line.substr(0, header_line.size() - 1),
+                                         [&rows](CsvReader& reader) { rows.push_back(read_row(reader)); });
+  if (!read) {
+    return std::unexpected(read.error());
   }
+  return rows;
 }
 
 Checked<std::vector<strata::Transaction>> read_transactions_csv(const std::filesystem::path& path) {

@@ -1,5 +1,6 @@
 #include "testbed/resources.h"
 
+#include <arpa/inet.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -294,6 +295,29 @@ Checked<NetworkCounters> network_counters(const Bed& bed, Host host) {
     counters.tcp_retransmitted_segments = *retransmitted;
     counters.tcp_listen_overflows = *overflows;
     return counters;
+  });
+}
+
+Checked<std::uint64_t> unfinished_connections(const Bed& bed, Host host, const std::string& address) {
+  in_addr binary{};
+  if (::inet_pton(AF_INET, address.c_str(), &binary) != 1) {
+    return std::unexpected(Complaint{"not an IPv4 address", address, "give one of the bed's"});
+  }
+  const std::string local = fmt::format("{:08X}:", binary.s_addr);
+  return bed.run_in(host, [&]() -> std::uint64_t {
+    std::ifstream table("/proc/thread-self/net/tcp");
+    std::uint64_t unfinished = 0;
+    for (std::string line; std::getline(table, line);) {
+      std::istringstream fields(line);
+      std::string slot;
+      std::string near;
+      std::string far;
+      std::string state;
+      fields >> slot >> near >> far >> state;
+      const bool is_over = state == "06" || state == "0A";  // TIME_WAIT, LISTEN
+      unfinished += near.starts_with(local) && !is_over ? 1U : 0U;
+    }
+    return unfinished;
   });
 }
 

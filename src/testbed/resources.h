@@ -65,4 +65,8 @@ struct NetworkCounters {
 
 Checked<NetworkCounters> network_counters(const Bed& bed, Host host);
 
+// TCP connections at an IPv4 address of the host that may still send something by themselves: all but those that wait in
+// TIME_WAIT, and listeners.
+Checked<std::uint64_t> unfinished_connections(const Bed& bed, Host host, const std::string& address);
+
 }  // namespace tlstrata::testbed

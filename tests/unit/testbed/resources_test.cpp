@@ -97,5 +97,23 @@ TEST(ResourcesOfALossyLink, RetransmissionsAreCounted) {
   EXPECT_GE(lost.tcp_retransmitted_segments, 1U);
 }
 
+TEST_F(Resources, ConnectionsAreUnfinishedUntilBothEndsAreClosed) {
+  const std::string& address = bed().address(Host::origin);
+  const auto unfinished = [&] { return must(unfinished_connections(bed(), Host::origin, address)); };
+  const io::UniqueFd listener = listen_in(bed(), Host::origin, address, 8090);
+  EXPECT_EQ(unfinished(), 0U) << "a listener sends nothing";
+  Connected connected = connect_in(bed(), Host::proxy, address, 8090);
+  io::UniqueFd accepted(::accept(listener.get(), nullptr, nullptr));
+  EXPECT_EQ(unfinished(), 1U);
+  connected.socket.reset();
+  EXPECT_EQ(unfinished(), 1U) << "the other end may still send";
+  accepted.reset();
+  for (int tries = 0; tries < 1000 && unfinished() != 0; ++tries) {
+    ::usleep(1000);
+  }
+  EXPECT_EQ(unfinished(), 0U);
+  EXPECT_FALSE(unfinished_connections(bed(), Host::origin, "origin"));
+}
+
 }  // namespace
 }  // namespace tlstrata::testbed
