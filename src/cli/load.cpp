@@ -82,41 +82,47 @@ struct Beside {
         return Waited::stopped;
       }
       run.clear_events();
-      if (metrics) {
-        metrics->serve(
-            [this](load::MetricsFormat format) { return load::metrics_text(run.progress(), run.plan(), format); });
-      }
+      serve_metrics();
       live.show(run.progress(), io::monotonic_ns());
     }
     return Waited::reached;
   }
-};
 
-// --hold: says that everything is ready and waits for the word. std::nullopt: it came.
-std::optional<Complaint> hold(const io::StopSignals& signals) {
-  if (::write(STDOUT_FILENO, "ready\n", 6) != 6) {
-    return complain_errno("nobody reads that this is ready", "standard output", "keep the pipe open");
+  // --hold: says that everything is ready and waits for the word. std::nullopt: it came.
+  std::optional<Complaint> hold() {
+    if (::write(STDOUT_FILENO, "ready\n", 6) != 6) {
+      return complain_errno("nobody reads that this is ready", "standard output", "keep the pipe open");
+    }
+    for (;;) {
+      std::array<pollfd, 3> events{pollfd{signals.fd(), POLLIN, 0}, pollfd{STDIN_FILENO, POLLIN, 0},
+                                   pollfd{metrics ? metrics->fd() : -1, POLLIN, 0}};
+      (void)::poll(events.data(), events.size(), -1);
+      if (signals.received() != 0) {
+        return Complaint{"stopped before the start", "--hold", "", ExitCode::unusable};
+      }
+      serve_metrics();
+      if (events[1].revents == 0) {
+        continue;
+      }
+      char character = 0;
+      const ssize_t got = ::read(STDIN_FILENO, &character, 1);
+      if (got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN)) {
+        return Complaint{"standard input ended before the start", "--hold", "write a line to it to start",
+                         ExitCode::unusable};
+      }
+      if (got == 1 && character == '\n') {
+        return std::nullopt;
+      }
+    }
   }
-  for (;;) {
-    std::array<pollfd, 2> events{pollfd{signals.fd(), POLLIN, 0}, pollfd{STDIN_FILENO, POLLIN, 0}};
-    (void)::poll(events.data(), events.size(), -1);
-    if (signals.received() != 0) {
-      return Complaint{"stopped before the start", "--hold", "", ExitCode::unusable};
-    }
-    if (events[1].revents == 0) {
-      continue;
-    }
-    char character = 0;
-    const ssize_t got = ::read(STDIN_FILENO, &character, 1);
-    if (got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN)) {
-      return Complaint{"standard input ended before the start", "--hold", "write a line to it to start",
-                       ExitCode::unusable};
-    }
-    if (got == 1 && character == '\n') {
-      return std::nullopt;
+
+  void serve_metrics() {
+    if (metrics) {
+      metrics->serve(
+          [this](load::MetricsFormat format) { return load::metrics_text(run.progress(), run.plan(), format); });
     }
   }
-}
+};
 
 Checked<void> print(const std::string& text) {
   auto output = io::OutputFile::create("-");
@@ -234,7 +240,7 @@ Checked<load::Results> measure(const LoadArguments& arguments, Beside& beside, O
   run.begin();
   Waited waited = beside.wait_for([&] { return run.is_warm(); });
   if (waited == Waited::reached && arguments.hold) {
-    if (auto complaint = hold(beside.signals)) {
+    if (auto complaint = beside.hold()) {
       return std::unexpected(std::move(*complaint));
     }
   }

@@ -9,6 +9,7 @@
 #include "base/iana.h"
 #include "io/output_file.h"
 #include "load/local_addresses.h"
+#include "load/starter.h"
 #include "ossl/groups.h"
 #include "ossl/primitive_costs.h"
 
@@ -163,6 +164,7 @@ struct Load::State {
   Plan plan;
   io::UniqueFd key_log;
   std::vector<std::unique_ptr<Worker>> workers;
+  std::unique_ptr<Starter> starter;  // of an open loop
   std::vector<std::thread> threads;
   io::Waker events;
 
@@ -187,23 +189,36 @@ struct Load::State {
 
   void work(Worker& worker) {
     worker.warm_up();
+    {
+      const std::lock_guard lock(mutex);
+      ++warm;
+    }
+    events.wake();
+    run_on_go([&] { worker.run(begin_ns); });
+    {
+      const std::lock_guard lock(mutex);
+      if (++ended == plan.threads) {
+        end_ns = io::monotonic_ns();
+      }
+    }
+    events.wake();
+  }
+
+  // Once go() is called; not at all after a cancel before it.
+  template <typename Run>
+  void run_on_go(Run run) {
     std::unique_lock lock(mutex);
-    ++warm;
-    events.wake();
     changed.wait(lock, [this] { return gone || cancelled; });
-    if (gone) {
-      lock.unlock();
-      const io::CpuTime before = io::thread_cpu_time();
-      worker.run(begin_ns);
-      const io::CpuTime after = io::thread_cpu_time();
-      lock.lock();
-      cpu.user_ns += after.user_ns - before.user_ns;
-      cpu.system_ns += after.system_ns - before.system_ns;
+    if (!gone) {
+      return;
     }
-    if (++ended == plan.threads) {
-      end_ns = io::monotonic_ns();
-    }
-    events.wake();
+    lock.unlock();
+    const io::CpuTime before = io::thread_cpu_time();
+    run();
+    const io::CpuTime after = io::thread_cpu_time();
+    lock.lock();
+    cpu.user_ns += after.user_ns - before.user_ns;
+    cpu.system_ns += after.system_ns - before.system_ns;
   }
 
   void cancel() {
@@ -211,6 +226,9 @@ struct Load::State {
     cancelled = true;
     for (const auto& worker : workers) {
       worker->cancel();
+    }
+    if (starter) {
+      starter->cancel();
     }
     changed.notify_all();
   }
@@ -256,12 +274,23 @@ Checked<Load> Load::prepare(const Options& options) {
     }
     state->workers.push_back(std::move(*worker));
   }
+  if (!state->plan.closed) {
+    auto starter = Starter::create(state->plan, state->workers);
+    if (!starter) {
+      return std::unexpected(starter.error());
+    }
+    state->starter = std::move(*starter);
+  }
   return Load(std::move(state));
 }
 
 void Load::begin() {
   for (const auto& worker : state_->workers) {
     state_->threads.emplace_back([state = state_.get(), worker = worker.get()] { state->work(*worker); });
+  }
+  if (state_->starter) {
+    state_->threads.emplace_back(
+        [state = state_.get()] { state->run_on_go([state] { state->starter->run(state->begin_ns); }); });
   }
 }
 
@@ -320,11 +349,17 @@ const Plan& Load::plan() const {
 
 void Load::State::collect(Results& results) {
   std::size_t total = 0;
+  if (starter) {
+    results.spun_ns = starter->spun_ns();
+    results.starter_has_priority = starter->ran_before_others();
+  }
   for (const auto& worker : workers) {
+    if (gone) {
+      worker->settle(begin_ns);
+    }
     add_counts(results.failures, worker->failures());
     add_counts(results.warm_up_failures, worker->warm_up_failures());
     results.warm_up += worker->warmed_up();
-    results.spun_ns += worker->spun_ns();
     results.key_log_error = results.key_log_error != 0 ? results.key_log_error : worker->key_log_error();
     results.storage.push_back(worker->take_records());
     total += results.storage.back().size();

@@ -84,7 +84,8 @@ struct Results {
   io::CpuTime cpu;          // of the threads that make the load, spinning included
   Nanos split_cost_ns = 0;  // of one reading of the clock that measures the split
   Nanos spun_ns = 0;        // of cpu, spent waiting for the next start without sleeping
-  int key_log_error = 0;    // errno of the first line that could not be written; 0: none
+  bool starter_has_priority = false;  // the thread that starts connections ran before all others (SCHED_FIFO)
+  int key_log_error = 0;              // errno of the first line that could not be written; 0: none
 };
 
 class Load {

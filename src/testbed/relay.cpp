@@ -200,10 +200,11 @@ void Relay::State::take(std::size_t direction) {
 void Relay::State::deliver(Nanos now_ns) {
   while (!waiting.empty() && waiting.top().due_ns <= now_ns) {
     const Frame& frame = waiting.top();
-    const ssize_t written = ::write(ends[1 - frame.direction].get(), frame.bytes.data(), frame.bytes.size());
-    const Nanos late_ns = io::monotonic_ns() - frame.due_ns;
     {
+      // Held over the write: who has received a frame finds it counted.
       const std::scoped_lock lock(mutex);
+      const ssize_t written = ::write(ends[1 - frame.direction].get(), frame.bytes.data(), frame.bytes.size());
+      const Nanos late_ns = io::monotonic_ns() - frame.due_ns;
       Direction& there = directions[frame.direction];
       if (written == static_cast<ssize_t>(frame.bytes.size())) {
         ++there.counts.delivered;
