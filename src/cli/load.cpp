@@ -1,15 +1,12 @@
 #include "load/load.h"
 
 #include <fmt/format.h>
-#include <malloc.h>
 #include <poll.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <csignal>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,6 +19,7 @@
 #include "cli/load_options.h"
 #include "cli/load_output.h"
 #include "cli/load_predict.h"
+#include "cli/load_process.h"
 #include "io/clock.h"
 #include "io/output_file.h"
 #include "io/stop_signals.h"
@@ -42,23 +40,6 @@ constexpr bool outcome_names_agree() {
   });
 }
 static_assert(outcome_names_agree());
-
-// As many descriptors as the system allows: each open transaction takes one.
-void raise_descriptor_limit() {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-    limit.rlim_cur = limit.rlim_max;
-    (void)::setrlimit(RLIMIT_NOFILE, &limit);
-  }
-}
-
-// Memory that connections free is taken by the next ones: giving it back to the system and asking again costs each of
-// them a few system calls and page faults.
-void keep_freed_memory() {
-  constexpr int most = 64 << 20;
-  (void)::mallopt(M_TRIM_THRESHOLD, most);
-  (void)::mallopt(M_TOP_PAD, 1 << 20);
-}
 
 enum class Waited : std::uint8_t { reached, stopped };
 
@@ -270,9 +251,7 @@ Checked<ExitCode> run_load(LoadArguments& arguments) {
   if (auto read = arguments.read(); !read) {
     return std::unexpected(read.error());
   }
-  raise_descriptor_limit();
-  keep_freed_memory();
-  (void)std::signal(SIGPIPE, SIG_IGN);
+  prepare_load_process();
   auto outputs = open_outputs(arguments);
   if (!outputs) {
     return std::unexpected(outputs.error());

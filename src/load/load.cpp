@@ -35,11 +35,53 @@ std::uint64_t transactions_of(const Options& options, std::size_t connections) {
   return std::min(all, options.schedule.count.value_or(all));
 }
 
+// Every `of`-th of `all`, from `index` on.
+template <typename T>
+std::vector<T> cut(const std::vector<T>& all, const Share& share) {
+  std::vector<T> own;
+  own.reserve(all.size() / share.of + 1);
+  for (std::size_t i = share.index; i < all.size(); i += share.of) {
+    own.push_back(all[i]);
+  }
+  return own;
+}
+
+std::uint64_t part_of(std::uint64_t whole, const Share& share) {
+  return whole / share.of + (share.index < whole % share.of ? 1U : 0U);
+}
+
+// What is left to this process of a plan for all.
+void cut_plan(const Share& share, Plan& plan) {
+  if (share.of == 1 || plan.closed) {
+    return;
+  }
+  const std::size_t all = plan.starts.size();
+  const std::uint64_t missing = std::uint64_t{plan.requests} * all - plan.transactions;  // of the last connection
+  plan.starts = cut(plan.starts, share);
+  plan.mix = cut(plan.mix, share);
+  plan.transactions = std::uint64_t{plan.requests} * plan.starts.size();
+  if (all > 0 && (all - 1) % share.of == share.index) {
+    plan.transactions -= missing;
+  }
+  if (plan.mix.empty()) {
+    plan.mix = {0};
+  }
+}
+
 Checked<void> choose_schedule(const Options& options, Plan& plan) {
   ScheduleOptions schedule = options.schedule;
   if (options.users != 0) {
-    plan.closed = ClosedLoop{options.users, options.think_ns, schedule.duration_ns, schedule.count};
-    plan.threads = std::min(plan.threads, options.users);
+    if (options.users < options.share.of) {
+      return usage(std::to_string(options.users) + " users for " + std::to_string(options.share.of) + " processes",
+                   "--users", "give each at least one");
+    }
+    if (schedule.count) {
+      schedule.count = part_of(*schedule.count, options.share);
+    }
+    const auto users = static_cast<std::uint32_t>(part_of(options.users, options.share));
+    plan.closed = ClosedLoop{users, options.think_ns, schedule.duration_ns, schedule.count};
+    plan.threads = std::min(plan.threads, users);
+    schedule.seed += options.share.index;  // mixes of their own
   } else {
     if (schedule.count) {
       schedule.count = (*schedule.count + options.requests - 1) / options.requests;
@@ -62,6 +104,7 @@ Checked<void> choose_schedule(const Options& options, Plan& plan) {
     weights.push_back(configuration.weight);
   }
   plan.mix = make_mix(weights, plan.closed ? closed_mix : std::max<std::size_t>(1, plan.starts.size()), schedule.seed);
+  cut_plan(options.share, plan);
   return {};
 }
 
@@ -92,6 +135,8 @@ Checked<void> choose_tls(const Options& options, Plan& plan) {
   return {};
 }
 
+}  // namespace
+
 Checked<Plan> make_plan(const Options& options) {
   Plan plan;
   plan.timeouts = options.timeouts;
@@ -101,6 +146,7 @@ Checked<Plan> make_plan(const Options& options) {
   plan.threads = options.threads;
   plan.key_log_fd = options.key_log_fd;
   plan.injector = options.injector;
+  plan.decided = options.decided;
   auto url = parse_url(options.url);
   if (!url) {
     return std::unexpected(url.error());
@@ -132,6 +178,8 @@ Checked<Plan> make_plan(const Options& options) {
   return plan;
 }
 
+namespace {
+
 void add_counts(FailureCounts& sum, const FailureCounts& part) {
   for (const auto& [failure, count] : part) {
     sum[failure] += count;
@@ -159,6 +207,12 @@ void count(const Plan& plan, const Record& record, Results& results) {
 }
 
 }  // namespace
+
+void count_records(const Plan& plan, Results& results) {
+  for (const Record* record : results.records) {
+    count(plan, *record, results);
+  }
+}
 
 struct Load::State {
   Plan plan;
@@ -294,9 +348,9 @@ void Load::begin() {
   }
 }
 
-void Load::go() {
+void Load::go(std::optional<Nanos> begin_ns) {
   const std::lock_guard lock(state_->mutex);
-  state_->begin_ns = io::monotonic_ns() + lead_in_ns;
+  state_->begin_ns = begin_ns.value_or(io::monotonic_ns() + lead_in_ns);
   state_->epoch_ns = io::now().offset_ns();
   state_->gone = true;
   state_->changed.notify_all();
@@ -370,9 +424,7 @@ void Load::State::collect(Results& results) {
   }
   std::ranges::sort(results.records, {},
                     [](const Record* record) { return std::pair(record->connection, record->request); });
-  for (const Record* record : results.records) {
-    count(plan, *record, results);
-  }
+  count_records(plan, results);
 }
 
 Results Load::finish() {

@@ -303,6 +303,9 @@ void Worker::report(Slot& slot) {
 
 void Worker::count(const Record& record) {
   bump(outcome_counts_[static_cast<std::size_t>(record.outcome)]);
+  if (plan_.decided) {
+    plan_.decided(record);
+  }
   bump(failed_count_, record.succeeded() ? 0 : 1);
   bump(resumed_count_, record.resumed && record.request == 1 ? 1 : 0);
   const auto duration = record.between(record.request == 1 ? Instant::started : Instant::request, Instant::last_byte);

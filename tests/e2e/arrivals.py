@@ -42,19 +42,34 @@ def origin(tlstrata, certificates):
         process.stdout.close()
 
 
-class Bench:
-    def __init__(self, arguments):
-        self.arguments = arguments
-        self.scratch = pathlib.Path(arguments.scratch)
-        shutil.rmtree(self.scratch, ignore_errors=True)
-        self.scratch.mkdir(parents=True)
-        self.certificates = tls_servers.Certificates(tls_servers.OpenSsl(arguments.source), self.scratch)
+class Judge:
+    def __init__(self):
         self.wrong = []
 
     def expect(self, holds, what):
         print(("  " if holds else "  WRONG: ") + what)
         if not holds:
             self.wrong.append(what)
+
+    def check_gaps(self, what, instants, rate):
+        gaps = [(after - before) / 1e9 for before, after in zip(instants, instants[1:])]
+        distance, p = kolmogorov_smirnov(gaps, lambda gap: -math.expm1(-rate * gap))
+        self.expect(p >= ALPHA, f"Kolmogorov-Smirnov of {len(gaps)} gaps of {what} against exponential ones at {rate}/s: "
+                                f"D = {distance:.4f}, p = {p:.3f}")
+        if len(gaps) < 1000:
+            return  # too few to tell a rate from one a fifth higher
+        wrong = kolmogorov_smirnov(gaps, lambda gap: -math.expm1(-1.2 * rate * gap))[1]
+        self.expect(wrong < ALPHA, f"the same against {1.2 * rate:.0f}/s: p = {wrong:.2g}, so the test can tell")
+
+
+class Bench(Judge):
+    def __init__(self, arguments):
+        super().__init__()
+        self.arguments = arguments
+        self.scratch = pathlib.Path(arguments.scratch)
+        shutil.rmtree(self.scratch, ignore_errors=True)
+        self.scratch.mkdir(parents=True)
+        self.certificates = tls_servers.Certificates(tls_servers.OpenSsl(arguments.source), self.scratch)
 
     def load(self, address, *options):
         rows = self.scratch / "client.csv"
@@ -102,16 +117,6 @@ class Bench:
         print(f"  beside the timer's own {timer_ns:.0f} ns. Were they sent by the thread of the handshakes, M/G/1 would expect "
               f"{1e9 * queueing(2 * rate, turns):.0f} ns (starts wait for turns) to {1e9 * queueing(rate, whole):.0f} ns (for "
               f"whole handshakes)")
-
-    def check_gaps(self, what, instants, rate):
-        gaps = [(after - before) / 1e9 for before, after in zip(instants, instants[1:])]
-        distance, p = kolmogorov_smirnov(gaps, lambda gap: -math.expm1(-rate * gap))
-        self.expect(p >= ALPHA, f"Kolmogorov-Smirnov of {len(gaps)} gaps of {what} against exponential ones at {rate}/s: "
-                                f"D = {distance:.4f}, p = {p:.3f}")
-        if len(gaps) < 1000:
-            return  # too few to tell a rate from one a fifth higher
-        wrong = kolmogorov_smirnov(gaps, lambda gap: -math.expm1(-1.2 * rate * gap))[1]
-        self.expect(wrong < ALPHA, f"the same against {1.2 * rate:.0f}/s: p = {wrong:.2g}, so the test can tell")
 
 
 def queueing(rate, services):
