@@ -25,7 +25,8 @@ tlstrata_layer(probe     USES base io ossl LIBRARIES PkgConfig::cares Threads::T
 tlstrata_layer(testbed   USES base io)
 tlstrata_layer(lab       USES base ossl io capture tcp tls http strata analyze stats report load serve testbed
                          LIBRARIES nlohmann_json::nlohmann_json tomlplusplus::tomlplusplus)
+tlstrata_layer(manual    USES base io LIBRARIES CLI11::CLI11)
 tlstrata_layer(cli       USES base ossl io capture tcp tls http strata analyze stats model report compare load serve handshake
-                         probe testbed lab LIBRARIES CLI11::CLI11 nlohmann_json::nlohmann_json)
+                         probe testbed lab manual LIBRARIES CLI11::CLI11 nlohmann_json::nlohmann_json)
 
 target_compile_definitions(tlstrata_base PRIVATE TLSTRATA_VERSION="${PROJECT_VERSION}")
