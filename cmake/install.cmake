@@ -22,8 +22,8 @@ function(tlstrata_install_program target component)
     DEPENDS ${target}
     COMMENT "Writing man pages and completions of ${target}"
     VERBATIM)
-  add_custom_target(${target}_manual ALL DEPENDS ${manual}/.made)
-  add_dependencies(tlstrata_installed ${target} ${target}_manual)
+  add_custom_target(${target}_pages ALL DEPENDS ${manual}/.made)
+  add_dependencies(tlstrata_installed ${target} ${target}_pages)
   set_property(GLOBAL APPEND PROPERTY TLSTRATA_INSTALLED $<TARGET_FILE:${target}>)
   set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN/../${TLSTRATA_LIBRARY_FOLDER}")
   install(TARGETS ${target} RUNTIME DESTINATION bin COMPONENT ${component})
@@ -59,6 +59,8 @@ endif()
 # The tarball's, for systems that nothing can be installed on. C and C++ libraries, zlib and zstd are everywhere.
 set(TLSTRATA_INSTALL_WORDS EXCLUDE_FROM_ALL)
 tlstrata_install_libraries(carried ssl crypto fmt nghttp2 cares)
+# The licence of some of them, which Debian's systems have elsewhere.
+install(FILES packaging/Apache-2.0 DESTINATION share/doc/tlstrata COMPONENT carried EXCLUDE_FROM_ALL)
 
 install(FILES README.md CHANGELOG.md docs/measurement.md docs/handshake.md docs/provider.md docs/tshark.md
         DESTINATION share/doc/tlstrata COMPONENT tlstrata)

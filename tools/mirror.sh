@@ -1,3 +1,4 @@
+# shellcheck shell=sh
 # Sourced. mirror_of NAME: the first URI of the machine's apt sources that ends in NAME, in deb822 and one-line sources
 # alike, or in NAME.list, as the mirror lists of cloud images do. Nothing where there is none.
 mirror_of() {

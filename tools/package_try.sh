@@ -17,7 +17,9 @@ packages=$root/build/package
 deb=$(ls -t "$packages"/tlstrata_*.deb 2>/dev/null | head -n 1)
 # shellcheck disable=SC2012
 tarball=$(ls -t "$packages"/tlstrata-*.tar.gz 2>/dev/null | head -n 1)
-[ -n "$deb" ] && [ -n "$tarball" ] || die "there are no packages" "$packages" "say ./run package"
+if [ -z "$deb" ] || [ -z "$tarball" ]; then
+    die "there are no packages" "$packages" "say ./run package"
+fi
 mirror=$(mirror_of debian)
 [ -n "$mirror" ] || die "no Debian mirror" "apt's sources" "name one in /etc/apt/sources.list.d"
 [ $# -gt 0 ] || set -- bookworm trixie
@@ -33,7 +35,7 @@ trap 'exit 130' INT TERM
 base() {
     [ -f "$roots/$1-base/.complete" ] && return
     say "debootstrap makes a clean $1"
-    rm -rf --one-file-system "$roots/$1-base"
+    rm -rf --one-file-system "${roots:?}/$1-base"
     debootstrap --variant=minbase "$1" "$roots/$1-base" "$mirror" >"$roots/$1.log" 2>&1 ||
         die "debootstrap failed" "$roots/$1.log" "read its last lines"
     # The machine's way to its mirror, a proxy for instance.
@@ -66,7 +68,7 @@ for suite in "$@"; do
         continue
     fi
     base "$suite"
-    rm -rf --one-file-system "$roots/$suite"
+    rm -rf --one-file-system "${roots:?}/$suite"
     cp -a "$roots/$suite-base" "$roots/$suite"
     cp /etc/resolv.conf "$roots/$suite/etc/resolv.conf"
     cp "$deb" "$roots/$suite/tmp/tlstrata.deb"
@@ -74,7 +76,7 @@ for suite in "$@"; do
     cp "$root/tools/package_try_inside.sh" "$roots/$suite/tmp/try.sh"
     echo "== $suite: $(basename "$deb"), $(basename "$tarball")"
     inside "$roots/$suite" sh /tmp/try.sh || failed="$failed $suite"
-    rm -rf --one-file-system "$roots/$suite"
+    rm -rf --one-file-system "${roots:?}/$suite"
 done
 [ -z "$failed" ] || die "not everything works" "clean$failed" "see the messages above"
 say "the packages work in clean roots of: $*"

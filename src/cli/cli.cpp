@@ -16,8 +16,7 @@
 namespace tlstrata::cli {
 namespace {
 
-constexpr const char* description =
-    "Tells what a change of TLS 1.3 key exchange costs, layer by layer";
+constexpr const char* description = "Tells what a change of TLS 1.3 key exchange costs, layer by layer";
 
 constexpr const char* footer =
     "It makes real HTTPS load through a real proxy, captures the packets, decrypts them, cuts every transaction into "

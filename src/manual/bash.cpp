@@ -5,7 +5,7 @@
 namespace tlstrata::manual {
 namespace {
 
-std::string quoted(const std::string& text) {
+std::string in_quotes(const std::string& text) {
   std::string out = "'";
   for (const char c : text) {
     out += c == '\'' ? std::string("'\\''") : std::string(1, c);
@@ -30,7 +30,7 @@ std::string below(const Command& command) {
 // What is assigned to the script's `kind` and `offered` for a value; empty where nothing is known of it.
 std::string offer_of(const Option& option, const Facts& facts) {
   if (!option.choices.empty()) {
-    return "kind=word offered=" + quoted(joined(option.choices));
+    return "kind=word offered=" + in_quotes(joined(option.choices));
   }
   const auto known = facts.vocabularies.find(option.value);
   if (known == facts.vocabularies.end()) {
@@ -39,13 +39,13 @@ std::string offer_of(const Option& option, const Facts& facts) {
   const Vocabulary& vocabulary = known->second;
   std::string kind = vocabulary.list ? "list" : "word";
   kind = vocabulary.files ? "file" : vocabulary.folders ? "folder" : kind;
-  return "kind=" + kind + (vocabulary.words.empty() ? "" : " offered=" + quoted(joined(vocabulary.words)));
+  return "kind=" + kind + (vocabulary.words.empty() ? "" : " offered=" + in_quotes(joined(vocabulary.words)));
 }
 
 void add_words(const Command& command, std::string& text) {
   for (const Command& part : command.subcommands) {
-    text += fmt::format("      {}) command={} ;;\n", quoted(below(command) + ":" + part.words.back()),
-                        quoted(below(part)));
+    text += fmt::format("      {}) command={} ;;\n", in_quotes(below(command) + ":" + part.words.back()),
+                        in_quotes(below(part)));
     add_words(part, text);
   }
 }
@@ -58,7 +58,7 @@ void add_values(const Command& command, const Facts& facts, std::string& text) {
       }
       std::string patterns;
       for (const std::string& name : option.names) {
-        patterns += (patterns.empty() ? "" : " | ") + quoted(below(command) + ":" + name);
+        patterns += (patterns.empty() ? "" : " | ") + in_quotes(below(command) + ":" + name);
       }
       const std::string offer = offer_of(option, facts);
       text += fmt::format("    {}) {} ;;\n", patterns, offer.empty() ? "kind=unknown" : offer);
@@ -80,11 +80,11 @@ void add_rest(const Command& command, const Facts& facts, std::string& text) {
   for (const Command& part : command.subcommands) {
     parts += (parts.empty() ? "" : " ") + part.words.back();
   }
-  std::string offer = parts.empty() ? "" : "kind=word offered=" + quoted(parts);
+  std::string offer = parts.empty() ? "" : "kind=word offered=" + in_quotes(parts);
   if (offer.empty() && !command.positionals.empty()) {
     offer = offer_of(command.positionals.front(), facts);
   }
-  text += fmt::format("    {})\n      options={}\n", quoted(below(command)), quoted(names + "--help"));
+  text += fmt::format("    {})\n      options={}\n", in_quotes(below(command)), in_quotes(names + "--help"));
   text += offer.empty() ? "" : "      [[ -n $option ]] || " + offer + "\n";
   text += "      ;;\n";
   for (const Command& part : command.subcommands) {

@@ -99,8 +99,8 @@ Option read_option(CLI::Option& option) {
     }
     read.value = read.names.empty() ? option.get_name(true) : value_of(option, checks, read.choices);
     read.standard = option.get_default_str();
-    read.repeatable = option.get_items_expected_max() > 1 ||
-                      option.get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll;
+    read.repeatable =
+        option.get_items_expected_max() > 1 || option.get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll;
   }
   read.text = option.get_description();
   read.needs = names_of(option.get_needs());

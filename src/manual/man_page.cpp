@@ -243,8 +243,9 @@ std::string lower_first(std::string text) {
 
 std::string man_page(const Command& command, const Command& program, const Facts& facts) {
   const Prose prose = cut_prose(command.text);
-  std::string page = fmt::format(".\\\" Made from the program's own --help.\n.TH {} 1 \"{}\" \"tlstrata {}\" \"User Commands\"\n",
-                                 roff(upper(title_of(command)), true), facts.date, facts.version);
+  std::string page =
+      fmt::format(".\\\" Made from the program's own --help.\n.TH {} 1 \"{}\" \"{} {}\" \"User Commands\"\n",
+                  roff(upper(title_of(command)), true), facts.date, roff(program.words.front(), true), facts.version);
   // Ragged lines, no hyphenation: names are to be found by searching.
   page += ".nh\n.ad l\n";
   page += section("NAME", roff(title_of(command), true) + " \\- " + roff(lower_first(command.summary), false) + "\n");
@@ -254,8 +255,8 @@ std::string man_page(const Command& command, const Command& program, const Facts
   page += section("COMMANDS", commands_of(command));
   page += section("OPTIONS", options_of(command));
   page += section("EXAMPLES", examples_of(prose.examples));
-  page += section("EXIT STATUS", prose.exit_status.empty() ? roff(facts.exit_status, false) + "\n"
-                                                           : paragraphs(prose.exit_status));
+  page += section("EXIT STATUS",
+                  prose.exit_status.empty() ? roff(facts.exit_status, false) + "\n" : paragraphs(prose.exit_status));
   page += section("ENVIRONMENT", entries_of(facts.environment, command));
   page += section("FILES", entries_of(facts.files, command));
   page += section("SEE ALSO", see_also(command, program, facts));

@@ -100,7 +100,8 @@ void add_function(const Command& command, const Facts& facts, std::string& text)
   }
 }
 
-constexpr const char* helpers = R"(# Several words, joined with ':' or ','. _arguments puts options of compadd before them.
+constexpr const char* helpers =
+    R"(# Several words, joined with ':' or ','. _arguments puts options of compadd before them.
 _tlstrata_list() {
   local -a options
   zparseopts -D -E -a options J+: V+: 1 2 o+: n f x+: X+: M+:
