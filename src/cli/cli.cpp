@@ -19,7 +19,8 @@ namespace {
 constexpr const char* description = "Tells what a change of TLS 1.3 key exchange costs, layer by layer";
 
 constexpr const char* footer =
-    "It makes real HTTPS load through a real proxy, captures the packets, decrypts them, cuts every transaction into "
+    "tlstrata makes real HTTPS load through a real proxy, captures the packets, decrypts them, cuts every transaction "
+    "into "
     "five\n"
     "layers that add up to its total, and compares them with statistics.\n\n"
     "Examples:\n"

@@ -111,25 +111,28 @@ std::string description_of(const Option& option) {
   return text;
 }
 
-std::string synopsis(const Command& command) {
-  std::string text = ".SH SYNOPSIS\n";
+std::string usage(const Command& command) {
+  std::string text = ".B " + roff(name_of(command), true) + "\n";
   if (!command.subcommands.empty()) {
-    for (const Command& part : command.subcommands) {
-      text += ".B " + roff(name_of(part), true) + "\n";
-      text += ".RI [ options ]\n";
-      for (const Option& positional : part.positionals) {
-        text += italic(positional.value) + (positional.repeatable ? " ...\n" : "\n");
-      }
-      text += ".br\n";
-    }
-    return text;
+    return text + italic("COMMAND") + "\n";
   }
-  text += ".B " + roff(name_of(command), true) + "\n.RI [ options ]\n";
+  text += ".RI [ options ]\n";
   for (const Option& positional : command.positionals) {
     const std::string shown = italic(positional.value) + (positional.repeatable ? " ..." : "");
     text += positional.required ? shown + "\n" : "[" + shown + "]\n";
   }
   return text;
+}
+
+std::string synopsis(const Command& command) {
+  std::string text = ".SH SYNOPSIS\n";
+  if (!command.subcommands.empty()) {
+    for (const Command& part : command.subcommands) {
+      text += (&part == &command.subcommands.front() ? "" : ".br\n") + usage(part);
+    }
+    return text;
+  }
+  return text + usage(command);
 }
 
 std::string paragraphs(const std::vector<Paragraph>& all) {
