@@ -52,16 +52,18 @@ set(tlstrata_destination \"${TLSTRATA_LIBRARY_FOLDER}\")
 set(tlstrata_strip \"${CMAKE_STRIP}\")
 include(\"${PROJECT_SOURCE_DIR}/cmake/install_libraries.cmake\")" COMPONENT ${component} ${TLSTRATA_INSTALL_WORDS})
 endfunction()
-# A private OpenSSL says that the package goes to systems without one, of several releases: fmt has another soname in each.
+# A private OpenSSL says that the package goes to systems without one, of several releases: fmt has
+# another soname in each, toml++ another package name.
 if(NOT TLSTRATA_OPENSSL STREQUAL "system")
-  tlstrata_install_libraries(tlstrata ssl crypto fmt)
+  tlstrata_install_libraries(tlstrata ssl crypto fmt tomlplusplus)
 endif()
 # The tarball's, for systems that nothing can be installed on. C and C++ libraries, zlib and zstd are everywhere.
 set(TLSTRATA_INSTALL_WORDS EXCLUDE_FROM_ALL)
-tlstrata_install_libraries(carried ssl crypto fmt nghttp2 cares)
+tlstrata_install_libraries(carried ssl crypto fmt tomlplusplus nghttp2 cares)
 # The licence of some of them, which Debian's systems have elsewhere.
 install(FILES packaging/Apache-2.0 DESTINATION share/doc/tlstrata COMPONENT carried EXCLUDE_FROM_ALL)
 
-install(FILES README.md CHANGELOG.md docs/measurement.md docs/handshake.md docs/provider.md docs/tshark.md
+install(FILES CHANGELOG.md RENAME changelog DESTINATION share/doc/tlstrata COMPONENT tlstrata)
+install(FILES README.md docs/measurement.md docs/handshake.md docs/provider.md docs/tshark.md
         DESTINATION share/doc/tlstrata COMPONENT tlstrata)
 install(FILES packaging/copyright DESTINATION share/doc/tlstrata COMPONENT tlstrata)

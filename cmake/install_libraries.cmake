@@ -1,14 +1,13 @@
-# Runs at installation: copies the shared libraries `tlstrata_names` (a regular expression, without "lib") of
-# `tlstrata_program` to `tlstrata_destination` below the prefix, stripped.
-file(GET_RUNTIME_DEPENDENCIES EXECUTABLES ${tlstrata_program}
-     RESOLVED_DEPENDENCIES_VAR found
-     PRE_INCLUDE_REGEXES "^lib(${tlstrata_names})\\.so"
-     PRE_EXCLUDE_REGEXES ".")
+# Runs at installation: copies the shared libraries `tlstrata_names` (alternatives of a regular expression, without "lib")
+# that `tlstrata_program` is loaded with to `tlstrata_destination` below the prefix, stripped.
+execute_process(COMMAND ldd "${tlstrata_program}" OUTPUT_VARIABLE linked COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX MATCHALL "lib(${tlstrata_names})\\.so[^ ]* => [^\n]* \\(0x" found "${linked}")
 set(folder "$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}/${tlstrata_destination}")
 file(MAKE_DIRECTORY "${folder}")
-foreach(library IN LISTS found)
-  get_filename_component(name "${library}" NAME)
-  file(REAL_PATH "${library}" whole)
+foreach(line IN LISTS found)
+  string(REGEX MATCH "^([^ ]+) => (.*) \\(0x$" parsed "${line}")
+  set(name "${CMAKE_MATCH_1}")
+  file(REAL_PATH "${CMAKE_MATCH_2}" whole)
   message(STATUS "Installing: ${folder}/${name}")
   file(COPY_FILE "${whole}" "${folder}/${name}")
   file(CHMOD "${folder}/${name}" PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)

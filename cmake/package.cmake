@@ -38,9 +38,8 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_RELEASE ${release})
 set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-if(NOT TLSTRATA_OPENSSL STREQUAL "system")
-  set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${TLSTRATA_OPENSSL}/lib)
-endif()
+# Below the staging folder. What lies in the package itself is no dependency, also for libssl, which needs libcrypto.
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS usr/${TLSTRATA_LIBRARY_FOLDER})
 set(CPACK_DEBIAN_PACKAGE_SECTION net)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 
@@ -50,22 +49,23 @@ set(CPACK_DEBIAN_TLSTRATA_PACKAGE_DEPENDS "libpcap0.8t64 | libpcap0.8, iproute2"
 set(CPACK_DEBIAN_TLSTRATA_PACKAGE_RECOMMENDS "ca-certificates")
 # Not recommended: installing them would start services.
 set(CPACK_DEBIAN_TLSTRATA_PACKAGE_SUGGESTS "nginx, haproxy, valgrind, wireshark")
+# CPack puts the spaces and dots of a control file into them.
 set(CPACK_COMPONENT_TLSTRATA_DESCRIPTION "what post-quantum key exchange costs TLS, layer by layer
- tlstrata tells an engineer what a change of TLS 1.3 key exchange costs:
- classical (X25519), hybrid (X25519MLKEM768) and pure post-quantum (ML-KEM).
- .
- It makes real load against a TLS-terminating proxy, captures the packets,
- decrypts them, splits every transaction into five layers, measures CPU and
- bytes on both sides, and says with statistics what changed, where and why.")
+tlstrata tells an engineer what a change of TLS 1.3 key exchange costs:
+classical (X25519), hybrid (X25519MLKEM768) and pure post-quantum (ML-KEM).
+
+It makes real load against a TLS-terminating proxy, captures the packets,
+decrypts them, splits every transaction into five layers, measures CPU and
+bytes on both sides, and says with statistics what changed, where and why.")
 
 set(CPACK_DEBIAN_MPI_PACKAGE_NAME tlstrata-mpi)
 set(CPACK_DEBIAN_MPI_PACKAGE_DEPENDS "tlstrata (= ${PROJECT_VERSION}-${release})")
 set(CPACK_DEBIAN_MPI_PACKAGE_RECOMMENDS "openmpi-bin")
 set(CPACK_COMPONENT_MPI_DESCRIPTION "tlstrata over many machines, by MPI
- tlstrata tells an engineer what a change of TLS 1.3 key exchange costs.
- .
- This package makes its load from many machines at once, and analyses many
- captures at once, under Open MPI.")
+tlstrata tells an engineer what a change of TLS 1.3 key exchange costs.
+
+This package makes its load from many machines at once, and analyses many
+captures at once, under Open MPI.")
 
 set(CPACK_ARCHIVE_COMPONENT_INSTALL ON)
 set(CPACK_TLSTRATA_COMPONENTS tlstrata)

@@ -17,9 +17,9 @@ foreach(component IN LISTS CPACK_TLSTRATA_COMPONENTS)
   file(COPY ${CPACK_TLSTRATA_SOURCE}/packaging/copyright DESTINATION ${doc})
   file(WRITE ${doc}/changelog.Debian
        "${package} (${CPACK_PACKAGE_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE}) unstable; urgency=medium\n\n"
-       "  * Built from the sources; what changed stands in CHANGELOG.md of tlstrata.\n\n"
+       "  * Built from the sources; what changed stands in the changelog of tlstrata.\n\n"
        " -- ${CPACK_PACKAGE_CONTACT}  ${now}\n")
-  file(GLOB plain ${usr}/share/man/man1/*.1 ${doc}/changelog.Debian)
+  file(GLOB plain ${usr}/share/man/man1/*.1 ${doc}/changelog ${doc}/changelog.Debian)
   execute_process(COMMAND ${GZIP} -9nf ${plain} COMMAND_ERROR_IS_FATAL ANY)
   if(EXISTS ${CPACK_TLSTRATA_SOURCE}/packaging/${package}.lintian-overrides)
     file(MAKE_DIRECTORY ${usr}/share/lintian/overrides)

@@ -52,6 +52,11 @@ std::string value_of(const Option& option, const Facts& facts) {
   return ":" + escaped(option.value) + ":" + action;
 }
 
+// Nothing is known of what it takes.
+bool is_unknown(const Option& option, const Facts& facts) {
+  return option.choices.empty() && !facts.vocabularies.contains(option.value);
+}
+
 std::string specification(const Option& option, const Facts& facts) {
   std::string text;
   for (const std::string& name : option.names) {
@@ -77,7 +82,12 @@ void add_function(const Command& command, const Facts& facts, std::string& text)
     text += "  _arguments \\\n" + arguments_of(command, facts);
     std::size_t place = 0;
     for (const Option& positional : command.positionals) {
-      const std::string where = positional.repeatable ? "*" : fmt::format("{}", ++place);
+      ++place;
+      // A message alone would keep zsh from inserting an option's name.
+      if (is_unknown(positional, facts)) {
+        continue;
+      }
+      const std::string where = positional.repeatable ? "*" : fmt::format("{}", place);
       text += fmt::format("    '{}{}{}' \\\n", where, positional.required || positional.repeatable ? "" : ":",
                           value_of(positional, facts));
     }

@@ -114,8 +114,8 @@ class Completion(unittest.TestCase):
                          [f"fpath=('{SCRATCH}/zsh' $fpath)", "autoload -Uz compinit && compinit -u -D"]))
 
     def test_zsh_sourced(self):
-        shell = Shell(["zsh", "-f", "-i", "+o", "prompt_sp", "+o", "prompt_cr"], ["autoload -Uz compinit && compinit -u -D", f". '{SCRATCH}/zsh/_tlstrata'",
-                                            "unsetopt prompt_cr"])
+        shell = Shell(["zsh", "-f", "-i", "+o", "prompt_sp", "+o", "prompt_cr"],
+                      ["autoload -Uz compinit && compinit -u -D", f". '{SCRATCH}/zsh/_tlstrata'"])
         try:
             shell.complete(*CASES[0])
         finally:
