@@ -52,14 +52,18 @@ set(tlstrata_destination \"${TLSTRATA_LIBRARY_FOLDER}\")
 set(tlstrata_strip \"${CMAKE_STRIP}\")
 include(\"${PROJECT_SOURCE_DIR}/cmake/install_libraries.cmake\")" COMPONENT ${component} ${TLSTRATA_INSTALL_WORDS})
 endfunction()
-# A private OpenSSL says that the package goes to systems without one, of several releases: fmt has
-# another soname in each, toml++ another package name.
+# A private OpenSSL says that the package goes to systems without one, of several releases: fmt has another soname in each,
+# toml++ another package name. The tarball has in any case what a system may lack where nothing can be installed; C and
+# C++ libraries, zlib and zstd are everywhere.
+set(own ssl crypto fmt tomlplusplus)
+set(carried nghttp2 cares)
 if(NOT TLSTRATA_OPENSSL STREQUAL "system")
-  tlstrata_install_libraries(tlstrata ssl crypto fmt tomlplusplus)
+  tlstrata_install_libraries(tlstrata ${own})
+else()
+  list(APPEND carried ${own})
 endif()
-# The tarball's, for systems that nothing can be installed on. C and C++ libraries, zlib and zstd are everywhere.
 set(TLSTRATA_INSTALL_WORDS EXCLUDE_FROM_ALL)
-tlstrata_install_libraries(carried ssl crypto fmt tomlplusplus nghttp2 cares)
+tlstrata_install_libraries(carried ${carried})
 # The licence of some of them, which Debian's systems have elsewhere.
 install(FILES packaging/Apache-2.0 DESTINATION share/doc/tlstrata COMPONENT carried EXCLUDE_FROM_ALL)
 
