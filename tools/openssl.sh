@@ -31,6 +31,11 @@ if [ -n "${OPENSSL_ROOT:-}" ]; then
     exit 0
 fi
 
+# Two at a time, of checkouts that share .deps, would build in one folder.
+mkdir -p "$deps"
+exec 9>"$deps/.lock"
+command -v flock >/dev/null 2>&1 && flock 9
+
 # 2. One that an earlier run built here.
 for prefix in "$deps"/openssl-*; do
     [ -f "$prefix/.complete" ] || continue

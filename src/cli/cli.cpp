@@ -38,7 +38,7 @@ constexpr const char* footer =
 std::string version_text() {
   const auto provider = ossl::find_provider();
   return fmt::format("tlstrata {} (commit {})\n{} in {} (built with {})\nprovider: {}", version_string(), commit(),
-                     ossl::library_version(), for_terminal(lab::own_openssl_library().string()),
+                     ossl::library_version(), for_terminal(lab::own_openssl_library().lexically_normal().string()),
                      ossl::headers_version(),
                      provider ? for_terminal(provider->string()) : "none, see tlstrata doctor");
 }

@@ -92,7 +92,7 @@ class Installed(unittest.TestCase):
         self.assertIn("layered-study", run(program, "lab", "--list", env=BARE, cwd="/"))
 
     def own_names(self):
-        return ["ssl", "crypto", "fmt"] if has_private_openssl() else []
+        return ["ssl", "crypto", "fmt", "tomlplusplus"] if has_private_openssl() else []
 
     def test_installation_can_be_moved(self):
         first = SCRATCH / "first"
@@ -121,7 +121,7 @@ class Installed(unittest.TestCase):
         self.assertIn("libnghttp2-14", depends)
         if has_private_openssl():
             # Names of one release alone would keep it from the next.
-            self.assertNotRegex(depends, r"libssl|libfmt|t64 \(")
+            self.assertNotRegex(depends, r"libssl|libfmt|libtomlplusplus|t64 \(")
         else:
             self.assertRegex(depends, r"libssl3\S* \(>= 3\.[5-9]")
         root = SCRATCH / "root"
@@ -137,7 +137,7 @@ class Installed(unittest.TestCase):
         archive, = folder.glob("*.tar.gz")
         run("tar", "-xzf", archive, "-C", folder)
         usr, = [path for path in folder.iterdir() if path.is_dir() and path.name.startswith("tlstrata-")]
-        self.check_elsewhere(usr, ["ssl", "crypto", "fmt", "nghttp2", "cares"])
+        self.check_elsewhere(usr, ["ssl", "crypto", "fmt", "tomlplusplus", "nghttp2", "cares"])
         self.check_runs(usr)
         self.assertTrue((usr / "share/doc/tlstrata/Apache-2.0").is_file())
 
