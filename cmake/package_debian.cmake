@@ -27,3 +27,15 @@ foreach(component IN LISTS CPACK_TLSTRATA_COMPONENTS)
                    COPYONLY)
   endif()
 endforeach()
+# Private libraries come with the package tlstrata; dpkg-shlibdeps would look for those of the system. cpack lets it run in the
+# component's folder and then removes debian/ there.
+file(GLOB private RELATIVE ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/tlstrata/usr/lib/tlstrata
+     ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/tlstrata/usr/lib/tlstrata/lib*.so.*)
+foreach(component IN LISTS CPACK_TLSTRATA_COMPONENTS)
+  if(NOT component STREQUAL "tlstrata")
+    foreach(library IN LISTS private)
+      string(REGEX REPLACE "^(.*)\\.so\\.(.*)$" "\\1 \\2 tlstrata\n" line ${library})
+      file(APPEND ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/${component}/debian/shlibs.local "${line}")
+    endforeach()
+  endif()
+endforeach()

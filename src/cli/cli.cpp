@@ -5,13 +5,8 @@
 #include <cstdio>
 #include <string>
 
-#include "base/text.h"
-#include "base/version.h"
-#include "cli/commit.h"
 #include "cli/manual.h"
-#include "lab/servers.h"
-#include "ossl/provider.h"
-#include "ossl/version.h"
+#include "cli/version.h"
 
 namespace tlstrata::cli {
 namespace {
@@ -34,22 +29,14 @@ constexpr const char* footer =
     "Exit codes: 0 fine, 1 a stated threshold failed or more transactions failed than is allowed, 2 usage, 3 unusable "
     "input\nor environment.";
 
-// What it was built from and what it found here, a line each.
-std::string version_text() {
-  const auto provider = ossl::find_provider();
-  return fmt::format("tlstrata {} (commit {})\n{} in {} (built with {})\nprovider: {}", version_string(), commit(),
-                     ossl::library_version(), for_terminal(lab::own_openssl_library().lexically_normal().string()),
-                     ossl::headers_version(),
-                     provider ? for_terminal(provider->string()) : "none, see tlstrata doctor");
-}
-
 }  // namespace
 
 int run(int argc, char** argv) {
   CLI::App app{description, "tlstrata"};
   app.require_subcommand(1);
   app.footer(footer);
-  app.set_version_flag("--version", version_text, "Print version, commit and TLS library and exit");
+  app.set_version_flag(
+      "--version", [] { return version_text("tlstrata"); }, "Print version, commit and TLS library and exit");
   app.failure_message([](const CLI::App* root, const CLI::Error& error) {
     // CLI11 hands over the root, whichever command failed.
     const auto commands = root->get_subcommands();
