@@ -128,8 +128,20 @@ class Installed(unittest.TestCase):
         run("dpkg-deb", "-x", package, root)
         self.check_elsewhere(root / "usr", self.own_names())
         self.check_runs(root / "usr")
-        owners = run("dpkg-deb", "-c", package)
-        self.assertEqual([line for line in owners.splitlines() if " root/root " not in line], [])
+        for path in packages:
+            owners = run("dpkg-deb", "-c", path)
+            self.assertEqual([line for line in owners.splitlines() if " root/root " not in line], [], path)
+        if (build_folder() / "tlstrata-mpi").exists():
+            package, = folder.glob("tlstrata-mpi_*.deb")
+            version = run("dpkg-deb", "-f", package, "Version").strip()
+            depends = run("dpkg-deb", "-f", package, "Depends")
+            self.assertIn(f"tlstrata (= {version})", depends)
+            self.assertIn("libopenmpi", depends)
+            if has_private_openssl():
+                self.assertNotRegex(depends, r"libssl|libfmt|libtomlplusplus")
+            run("dpkg-deb", "-x", package, root)
+            self.check_elsewhere(root / "usr", self.own_names())
+            self.assertIn("tlstrata-mpi", run(root / "usr" / "bin" / "tlstrata-mpi", "--version", env=BARE, cwd="/"))
 
     def test_tarball(self):
         folder = SCRATCH / "tgz"

@@ -25,12 +25,23 @@ def run(*command):
     return done
 
 
+def programs():
+    """Our programs in the build folder: tlstrata, and tlstrata-mpi where there is an MPI."""
+    own = pathlib.Path(ARGUMENTS.tlstrata)
+    return [own, *[path for path in [own.with_name("tlstrata-mpi")] if path.exists()]]
+
+
 def help_of(words):
-    return run(ARGUMENTS.tlstrata, *words, "--help").stdout
+    program = pathlib.Path(ARGUMENTS.tlstrata).with_name(words[0])
+    return run(program, *words[1:], "--help").stdout
+
+
+def page_of(words):
+    return SCRATCH / words[0] / "man" / ("-".join(words) + ".1")
 
 
 def subcommands(words):
-    """[[..., "lab"], ...]: all commands below `words`, as --help lists them."""
+    """[["tlstrata", "lab"], ...]: all commands below `words`, as --help lists them."""
     found = []
     listed = help_of(words).partition("\nSubcommands:\n")[2].partition("\n\n")[0]
     for name in re.findall(r"^  (\w+) ", listed, re.MULTILINE):
@@ -41,14 +52,15 @@ def subcommands(words):
 class Manual(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        run(ARGUMENTS.tlstrata, "--write-manual", SCRATCH)
-        cls.commands = [[], *subcommands([])]
-        cls.pages = sorted((SCRATCH / "man").glob("*.1"))
+        cls.commands = []
+        for program in programs():
+            run(program, "--write-manual", SCRATCH / program.name)
+            cls.commands += [[program.name], *subcommands([program.name])]
+        cls.pages = sorted(SCRATCH.glob("*/man/*.1"))
 
     def test_each_command_has_a_page(self):
         self.assertGreater(len(self.commands), 10)
-        expected = sorted("-".join(["tlstrata", *words]) + ".1" for words in self.commands)
-        self.assertEqual(sorted(path.name for path in self.pages), expected)
+        self.assertEqual(self.pages, sorted(page_of(words) for words in self.commands))
 
     def test_formatters_have_nothing_to_say(self):
         run("mandoc", "-T", "lint", "-W", "warning", *self.pages)
@@ -57,7 +69,7 @@ class Manual(unittest.TestCase):
 
     def test_pages_say_what_help_says(self):
         for words in self.commands:
-            page = run("man", "-l", SCRATCH / "man" / ("-".join(["tlstrata", *words]) + ".1")).stdout
+            page = run("man", "-l", page_of(words)).stdout
             sections = re.findall(r"^([A-Z][A-Z ]+)$", page, re.MULTILINE)
             self.assertEqual(sections, [name for name in ORDER if name in sections], words)
             for needed in ["NAME", "SYNOPSIS", "DESCRIPTION", "EXIT STATUS", "SEE ALSO"]:
