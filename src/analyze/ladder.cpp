@@ -155,9 +155,10 @@ void Drawing::packet(const tcp::Segment& segment, tcp::Stamp stamp, std::uint64_
 
 // Stands behind the server's last segment before the wait, and behind the messages that came with it.
 void Drawing::add_stall(const tcp::Event& event) {
-  const auto place = std::find_if(lines_.begin(), lines_.begin() + static_cast<std::ptrdiff_t>(drawn_), [&](const LadderLine& line) {
-    return line.kind == LadderLine::Kind::packet && line.packet > event.first.packet;
-  });
+  const auto place =
+      std::find_if(lines_.begin(), lines_.begin() + static_cast<std::ptrdiff_t>(drawn_), [&](const LadderLine& line) {
+        return line.kind == LadderLine::Kind::packet && line.packet > event.first.packet;
+      });
   const Nanos lost_ns = event.in_order.time_ns - event.first.time_ns;
   lines_.insert(place, {LadderLine::Kind::stall, event.first.time_ns - wanted_->start_ns, event.first.packet, false,
                         "window full: waits for an ACK", static_cast<std::uint64_t>(lost_ns)});

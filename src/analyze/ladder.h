@@ -27,7 +27,7 @@ struct LadderLine {
   Nanos time_ns = 0;         // since the connection's start
   std::uint64_t packet = 0;  // number in the capture; of a message: the packet that completed it
   bool from_client = true;
-  std::string what;         // "SYN", "ClientHello", "tls_handshake begins"
+  std::string what;  // "SYN", "ClientHello", "tls_handshake begins"
   // packet: of the stream; message: with its header; boundary, stall: no bytes, but how long it takes in nanoseconds
   std::uint64_t bytes = 0;
 };

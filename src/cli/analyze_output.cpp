@@ -150,8 +150,8 @@ void print_ladder(const strata::Transaction& row, const std::vector<analyze::Lad
       continue;
     }
     if (line.kind == analyze::LadderLine::Kind::stall) {
-      fmt::print("{:>13}  {:>9}  {:^11}  window full: waits {} for an ACK\n", time, "", ":         :",
-                 format_duration(static_cast<Nanos>(line.bytes)));
+      fmt::print("{:>13}  {:>9}  {:^11}  window full: waits {} for an ACK\n", time, "",
+                 ":         :", format_duration(static_cast<Nanos>(line.bytes)));
       continue;
     }
     const bool is_packet = line.kind == analyze::LadderLine::Kind::packet;

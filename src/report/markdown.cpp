@@ -104,7 +104,8 @@ std::string family_table(const Summary& summary, const Family& family) {
   });
   text += row(family, "server's first flight stalled (median loss)",
               [&](std::size_t c) { return stalled_field(summary.cells[c]); });
-  text += row(family, "segments sent again, by layer", [&](std::size_t c) { return sent_again_field(summary.cells[c]); });
+  text +=
+      row(family, "segments sent again, by layer", [&](std::size_t c) { return sent_again_field(summary.cells[c]); });
   text += row(family, "complete rows", [&](std::size_t c) {
     return grouped(summary.cells[c].main() != nullptr ? summary.cells[c].main()->n() : 0);
   });

@@ -368,9 +368,9 @@ Grid flights(const Summary& summary) {
       continue;
     }
     const FlightsSummary& of = cell.main()->flights;
-    std::vector<Value> values{cell_name(cell),        count_of(of.n),           value_of(of.round_trips),
-                              value_of(of.stalled_share()), value_of(of.stall_ns), value_of(of.segments[0]),
-                              value_of(of.segments[1])};
+    std::vector<Value> values{
+        cell_name(cell),       count_of(of.n),           value_of(of.round_trips), value_of(of.stalled_share()),
+        value_of(of.stall_ns), value_of(of.segments[0]), value_of(of.segments[1])};
     for (const std::uint64_t count : of.retransmitted) {
       values.push_back(count_of(count));
     }
@@ -414,8 +414,8 @@ Value high_of(const std::optional<Interval>& interval) {
 }
 
 std::vector<Grid> study_grids(const Summary& summary) {
-  return {percentiles(summary), differences(summary), effects(summary), shares(summary),  dilution(summary),
-          processors(summary),  traffic(summary),     flights(summary), course(summary),  outcomes(summary)};
+  return {percentiles(summary), differences(summary), effects(summary), shares(summary), dilution(summary),
+          processors(summary),  traffic(summary),     flights(summary), course(summary), outcomes(summary)};
 }
 
 }  // namespace tlstrata::report

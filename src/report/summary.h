@@ -176,11 +176,11 @@ std::string describe_class(const RowClass& rows);
 
 // How the handshakes of a class crossed the network.
 struct FlightsSummary {
-  std::uint64_t n = 0;        // rows whose stalls are known
-  std::uint64_t stalled = 0;  // of them, with a stall
-  std::optional<double> stall_ns;     // median of what those lost
-  std::optional<double> round_trips;  // medians
-  std::array<std::optional<double>, 2> segments;                // the client's, the server's
+  std::uint64_t n = 0;                                             // rows whose stalls are known
+  std::uint64_t stalled = 0;                                       // of them, with a stall
+  std::optional<double> stall_ns;                                  // median of what those lost
+  std::optional<double> round_trips;                               // medians
+  std::array<std::optional<double>, 2> segments;                   // the client's, the server's
   std::array<std::uint64_t, strata::layer_count> retransmitted{};  // segments of all rows
 
   [[nodiscard]] std::optional<double> stalled_share() const {

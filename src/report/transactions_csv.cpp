@@ -20,12 +20,12 @@ constexpr std::string_view header_line =
     "tls_to_app_ns,app_response_ns,total_ns,last_byte_ns,outcome,boundary,tls_version,cipher,group,key_shares,hrr,"
     "resumed,early_data,alpn,client_hello_bytes,server_flight_bytes,client_handshake_bytes,server_handshake_bytes,"
     "method,status,hello_send_ns,retry_ns,server_wait_ns,server_flight_ns,client_finish_ns,request_ns,"
-    "client_hello_complete_ns,inverted,client_segments,server_segments,client_flights,server_flights,round_trips,stalls,"
+    "client_hello_complete_ns,inverted,client_segments,server_segments,client_flights,server_flights,round_trips,"
+    "stalls,"
     "stall_ns,retransmitted_tcp_handshake,retransmitted_tcp_to_tls,retransmitted_tls_handshake,"
     "retransmitted_tls_to_app,retransmitted_app_response\n";
 // Files of before there were flights end here.
-constexpr std::string_view header_without_flights =
-    header_line.substr(0, header_line.find(",client_segments"));
+constexpr std::string_view header_without_flights = header_line.substr(0, header_line.find(",client_segments"));
 
 constexpr std::string_view remedy = "give a file that tlstrata wrote, or make it again with tlstrata analyze";
 
@@ -359,9 +359,8 @@ Checked<std::vector<strata::Transaction>> parse_transactions_csv(std::string_vie
   std::vector<strata::Transaction> rows;
   const std::string_view whole = header_line.substr(0, header_line.size() - 1);
   const bool has_flights = text.starts_with(whole);
-  const Checked<void> read =
-      each_record(text, where, has_flights ? whole : header_without_flights,
-                  [&](CsvReader& reader) { rows.push_back(read_row(reader, has_flights)); });
+  const Checked<void> read = each_record(text, where, has_flights ? whole : header_without_flights,
+                                         [&](CsvReader& reader) { rows.push_back(read_row(reader, has_flights)); });
   if (!read) {
     return std::unexpected(read.error());
   }

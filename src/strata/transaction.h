@@ -74,9 +74,10 @@ using OutcomeCounts = std::array<std::uint64_t, outcome_count>;
 struct Flights {
   std::array<std::optional<std::uint32_t>, 2> segments;  // with payload, as captured, those sent again too
   std::array<std::optional<std::uint32_t>, 2> flights;   // turns of payload
-  std::optional<std::uint32_t> round_trips;  // TCP's own, one for each server's turn that the client waited for, one a stall
-  std::optional<std::uint32_t> stalls;       // of the server's first flight, for an acknowledgment; absent: can't be told
-  std::optional<Nanos> stall_ns;             // lost by them
+  std::optional<std::uint32_t>
+      round_trips;                      // TCP's own, one for each server's turn that the client waited for, one a stall
+  std::optional<std::uint32_t> stalls;  // of the server's first flight, for an acknowledgment; absent: can't be told
+  std::optional<Nanos> stall_ns;        // lost by them
 };
 
 // What holds for a whole connection, the same on each of its rows.

@@ -9,10 +9,10 @@
 namespace tlstrata::tcp {
 namespace {
 
-constexpr std::uint16_t default_mss = 536;       // RFC 9293 section 3.7.1
-constexpr std::uint16_t timestamps_bytes = 12;   // RFC 7323 appendix A
-constexpr std::uint32_t initial_window = 10;     // RFC 6928
-constexpr std::uint32_t smallest_window = 2;     // RFC 5681 section 3.1
+constexpr std::uint16_t default_mss = 536;      // RFC 9293 section 3.7.1
+constexpr std::uint16_t timestamps_bytes = 12;  // RFC 7323 appendix A
+constexpr std::uint32_t initial_window = 10;    // RFC 6928
+constexpr std::uint32_t smallest_window = 2;    // RFC 5681 section 3.1
 
 struct Options {
   std::uint16_t mss = default_mss;

@@ -51,9 +51,9 @@ enum class EventKind : std::uint8_t {
   gap,      // `length` bytes of the stream that the capture lacks; the stream goes on after them
   fin,      // in stream order: all bytes before it were delivered or declared a gap
   reset,    // RST inside the window
-  again,    // a segment that was sent again: a copy of bytes seen before, or one that came too late to have been overtaken
-  stall,    // the server waited for an acknowledgment; `first`: its last segment before, `in_order`: the one that waited
-  closed,   // no more events of this generation; the id is free afterwards
+  again,  // a segment that was sent again: a copy of bytes seen before, or one that came too late to have been overtaken
+  stall,   // the server waited for an acknowledgment; `first`: its last segment before, `in_order`: the one that waited
+  closed,  // no more events of this generation; the id is free afterwards
 };
 
 enum class GapReason : std::uint8_t {

@@ -187,7 +187,8 @@ bool Walk::read_tcp() {
     captured_ = {};
     wire_ -= header_length;
   } else {
-    segment_.options = segment_.has(flag::syn) ? captured_.subspan(20, header_length - 20) : std::span<const std::uint8_t>{};
+    segment_.options =
+        segment_.has(flag::syn) ? captured_.subspan(20, header_length - 20) : std::span<const std::uint8_t>{};
     if (!drop(header_length)) {
       return false;
     }

@@ -30,14 +30,15 @@ std::string reread(const std::string& text) {
 }
 
 TEST(TransactionsCsv, HasTheColumnsOfTheContract) {
-  EXPECT_EQ(transactions_header(),
-            "cell,block,connection,request,client,server,start_ns,tcp_handshake_ns,tcp_to_tls_ns,tls_handshake_ns,"
-            "tls_to_app_ns,app_response_ns,total_ns,last_byte_ns,outcome,boundary,tls_version,cipher,group,key_shares,"
-            "hrr,resumed,early_data,alpn,client_hello_bytes,server_flight_bytes,client_handshake_bytes,"
-            "server_handshake_bytes,method,status,hello_send_ns,retry_ns,server_wait_ns,server_flight_ns,"
-            "client_finish_ns,request_ns,client_hello_complete_ns,inverted,client_segments,server_segments,client_flights,"
-            "server_flights,round_trips,stalls,stall_ns,retransmitted_tcp_handshake,retransmitted_tcp_to_tls,"
-            "retransmitted_tls_handshake,retransmitted_tls_to_app,retransmitted_app_response\n");
+  EXPECT_EQ(
+      transactions_header(),
+      "cell,block,connection,request,client,server,start_ns,tcp_handshake_ns,tcp_to_tls_ns,tls_handshake_ns,"
+      "tls_to_app_ns,app_response_ns,total_ns,last_byte_ns,outcome,boundary,tls_version,cipher,group,key_shares,"
+      "hrr,resumed,early_data,alpn,client_hello_bytes,server_flight_bytes,client_handshake_bytes,"
+      "server_handshake_bytes,method,status,hello_send_ns,retry_ns,server_wait_ns,server_flight_ns,"
+      "client_finish_ns,request_ns,client_hello_complete_ns,inverted,client_segments,server_segments,client_flights,"
+      "server_flights,round_trips,stalls,stall_ns,retransmitted_tcp_handshake,retransmitted_tcp_to_tls,"
+      "retransmitted_tls_handshake,retransmitted_tls_to_app,retransmitted_app_response\n");
 }
 
 // The last twelve fields of each line go.

@@ -20,25 +20,27 @@ namespace tlstrata::strata::test {
 
 struct PathFigures {
   Nanos rtt_ns = 60'000'000;
-  double place = 0;              // of the capture: 0 at the client, 1 at the server
-  std::uint32_t window = 10;     // segments
+  double place = 0;           // of the capture: 0 at the client, 1 at the server
+  std::uint32_t window = 10;  // segments
   std::size_t chain_bytes = 3000;
   std::uint16_t mss = 1460;      // of the SYNs; less 12 of timestamps
   std::size_t super_packet = 1;  // segments to a packet, as a server's own capture has them before its card cuts them
   std::optional<std::size_t> pause_before;  // a segment of the flight that the server makes later
   Nanos pause_ns = 0;
-  std::set<std::size_t> lost;       // segments whose first copies are lost, behind the capture point where it is the server's
+  std::set<std::size_t>
+      lost;  // segments whose first copies are lost, behind the capture point where it is the server's
   Nanos serialisation_ns = 12'000;  // a segment takes so long on the path's slowest link
   std::size_t acknowledge_every = 2;
-  bool only_server = false;         // the capture has one direction
+  bool only_server = false;  // the capture has one direction
   bool hello_after_retransmitted_syn = false;
 };
 
 class PathSimulation {
  public:
   PathSimulation(Handshake& peer, const PathFigures& figures) : figures_(figures), peer_(&peer) {
-    const Bytes certificate = message(tls::HandshakeType::certificate,
-                                      Writer().u8(0).vector24(Writer().vector24(pattern(figures.chain_bytes)).vector16({}).bytes()).bytes());
+    const Bytes certificate =
+        message(tls::HandshakeType::certificate,
+                Writer().u8(0).vector24(Writer().vector24(pattern(figures.chain_bytes)).vector16({}).bytes()).bytes());
     Bytes messages = tls::test::encrypted_extensions_message("http/1.1", false) << certificate << peer.finished();
     const Bytes hello = peer.client_hello();
     flight_ = peer.server_hello_record() << change_cipher_spec();
@@ -46,6 +48,7 @@ class PathSimulation {
       const auto part = std::span(messages).subspan(at, std::min<std::size_t>(16'000, messages.size() - at));
       flight_ = flight_ << peer.server.seal(tls::ContentType::handshake, Bytes(part.begin(), part.end()));
     }
+    peer.server_application();
     segment_ = figures.mss - 12U;
     count_ = (flight_.size() + segment_ - 1) / segment_;
     begin(hello);
@@ -124,8 +127,8 @@ class PathSimulation {
   void send(Nanos now) {
     while (next_ < count_ && next_ - acknowledged_ < window_ && ready_[next_] <= now) {
       std::size_t together = 1;
-      while (together < figures_.super_packet && next_ + together < count_ && next_ + together - acknowledged_ < window_ &&
-             ready_[next_ + together] <= now) {
+      while (together < figures_.super_packet && next_ + together < count_ &&
+             next_ + together - acknowledged_ < window_ && ready_[next_ + together] <= now) {
         ++together;
       }
       transmit(next_, together, now, figures_.lost.contains(next_));
@@ -138,7 +141,8 @@ class PathSimulation {
     TcpFields fields;
     fields.sequence = 5001 + static_cast<std::uint32_t>(first * segment_);
     fields.acknowledgment = 1001 + client_sent_;
-    const auto bytes = std::span(flight_).subspan(first * segment_, std::min(together * segment_, flight_.size() - first * segment_));
+    const auto bytes =
+        std::span(flight_).subspan(first * segment_, std::min(together * segment_, flight_.size() - first * segment_));
     fields.payload = Bytes(bytes.begin(), bytes.end());
     // The slow link is the server's own: behind it they are apart, at the server they are not.
     const Nanos left = figures_.place < 1 ? link_free_ : now + static_cast<Nanos>(first - acknowledged_) * 1000;
@@ -147,13 +151,13 @@ class PathSimulation {
     }
     if (!is_lost) {
       for (std::size_t i = 0; i < together; ++i) {
-        const bool is_last = i + 1 == together;
-        at(link_free_ + one_way() + static_cast<Nanos>(i), [this, segment = first + i, is_last](Nanos then) { receive(segment, is_last, then); });
+        at(link_free_ + one_way() + static_cast<Nanos>(i),
+           [this, segment = first + i](Nanos then) { receive(segment, then); });
       }
     }
   }
 
-  void receive(std::size_t segment, bool is_last, Nanos now) {
+  void receive(std::size_t segment, Nanos now) {
     if (arrived_.size() == count_) {
       return;
     }
@@ -173,7 +177,6 @@ class PathSimulation {
       capture(true, now + 5'000, client_segment({}));
       at(now + 5'000 + one_way(), [this, upto = received_](Nanos then) { acknowledge(upto, then); });
     }
-    (void)is_last;
   }
 
   void acknowledge(std::size_t upto, Nanos now) {
