@@ -59,12 +59,12 @@ Flights flights_of(const Facts& facts) {
   return flights;
 }
 
-std::array<std::optional<std::uint32_t>, layer_count> sent_again_by_layer(const Facts& facts, const Exchange* exchange,
-                                                                          bool is_first) {
+std::array<std::optional<std::uint32_t>, layer_count> sent_again_by_layer(const Facts& facts, std::size_t row) {
   constexpr auto app_response = static_cast<std::size_t>(Layer::app_response);
-  const tcp::Stamp request = exchange != nullptr ? exchange->request : tcp::Stamp{};
-  const tcp::Stamp end = exchange != nullptr ? exchange->response_end : tcp::Stamp{};
-  // A layer takes the packets behind its begin, and the one that ends it; app_response ends with the response's body.
+  const bool is_first = row == 0;
+  const tcp::Stamp request = row < facts.exchanges.size() ? facts.exchanges[row].request : tcp::Stamp{};
+  const tcp::Stamp end = row + 1 < facts.exchanges.size() ? facts.exchanges[row + 1].request : tcp::Stamp{};
+  // A layer takes the packets behind its begin, and the one that ends it.
   const std::array begins{is_first ? facts.syn : tcp::Stamp{}, is_first ? facts.syn_ack : tcp::Stamp{},
                           is_first ? facts.client_hello : tcp::Stamp{}, is_first ? facts.client_finished : tcp::Stamp{},
                           request};

@@ -9,7 +9,9 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "strata/transaction.h"
@@ -18,7 +20,6 @@
 namespace tlstrata::strata {
 
 struct Facts;
-struct Exchange;
 
 // By role, the client first.
 struct PayloadCounts {
@@ -69,8 +70,7 @@ class Course {
 };
 
 Flights flights_of(const Facts& facts);
-// Of the row of this exchange, which may be absent; `is_first` of its connection.
-std::array<std::optional<std::uint32_t>, layer_count> sent_again_by_layer(const Facts& facts, const Exchange* exchange,
-                                                                          bool is_first);
+// Of the connection's row of this number, from 0: until the next one's request.
+std::array<std::optional<std::uint32_t>, layer_count> sent_again_by_layer(const Facts& facts, std::size_t row);
 
 }  // namespace tlstrata::strata

@@ -183,7 +183,7 @@ void judge(Facts&& facts, std::vector<Transaction>& rows) {
       fill_later_row(*exchange, row);
     }
     row.outcome = judge_outcome(facts, exchange);
-    row.sent_again = sent_again_by_layer(facts, exchange, i == 0);
+    row.sent_again = sent_again_by_layer(facts, i);
     if (exchange != nullptr) {
       row.request = static_cast<std::uint32_t>(i + 1);
       row.method = std::move(exchange->method);

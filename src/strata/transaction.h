@@ -133,7 +133,7 @@ struct Transaction {
   std::optional<Nanos> request_ns;    // the request's first byte, Unix epoch
   std::optional<Nanos> client_hello_complete_ns;  // from the ClientHello's first packet; only where it spans packets
   // Segments of both sides that were sent again, by the layer in which the copy was captured; those of app_response until
-  // the response's last byte. Absent: the layer did not begin.
+  // the next request or the connection's end. Absent: the layer did not begin.
   std::array<std::optional<std::uint32_t>, layer_count> sent_again;
   Outcome outcome = Outcome::complete;
   Boundary boundary = Boundary::none;
