@@ -235,7 +235,13 @@ void Connections::watch_rounds(ConnectionId id, Side side, std::uint64_t offset,
       return;
     }
     rounds.acknowledged(connection.streams[index(rounds.server())].acknowledged(), stamp.time_ns);
-  } else if (segment.payload_length != 0 && rounds.sent(offset, segment.payload_length, stamp)) {
+    if (segment.payload_length != 0) {
+      rounds.asked(offset, stamp.time_ns);
+    }
+    return;
+  }
+  rounds.answered(connection.streams[index(other(side))].acknowledged(), stamp.time_ns);
+  if (segment.payload_length != 0 && rounds.sent(offset, segment.payload_length, stamp)) {
     Event& event = push(EventKind::stall, id, side, rounds.last_before());
     event.in_order = stamp;
     event.offset = offset;

@@ -40,6 +40,20 @@ class Rounds {
       saw_acknowledgment_ = true;
     }
   }
+  // The client sent bytes from this offset of its stream on; the server acknowledged the client's stream up to there. One
+  // sample more of the way to the server and back: the SYN's alone may have waited for a listener that was busy.
+  void asked(std::uint64_t offset, Nanos time_ns) {
+    if (asked_ns_ == unknown) {
+      asked_ns_ = time_ns;
+      asked_offset_ = offset;
+    }
+  }
+  void answered(std::uint64_t offset, Nanos time_ns) {
+    if (asked_ns_ != unknown && !saw_answer_ && offset > asked_offset_) {
+      saw_answer_ = true;
+      server_loop_ns_ = std::clamp<Nanos>(time_ns - asked_ns_, 0, server_loop_ns_);
+    }
+  }
   // The server sent so many bytes from this offset on. True: bytes of it waited; last_before() tells since when.
   bool sent(std::uint64_t offset, std::uint32_t length, Stamp stamp) {
     if (offset + length <= reached_ || phase_ != Phase::open) {
@@ -87,10 +101,13 @@ class Rounds {
   Side server_ = Side::b;
   bool last_full_ = false;
   bool saw_acknowledgment_ = false;  // of the server's payload
+  bool saw_answer_ = false;          // to the client's first bytes
   std::uint16_t segment_bytes_ = 0;  // payload of a full segment, as both SYNs allow it
   Nanos syn_ns_ = unknown;           // newest copy before the SYN-ACK
   Nanos syn_ack_ns_ = unknown;       // newest copy before the client's answer
   Nanos server_loop_ns_ = unknown;
+  Nanos asked_ns_ = unknown;  // the client's first bytes
+  std::uint64_t asked_offset_ = 0;
   Nanos client_loop_ns_ = unknown;
   // The round: what the server sent since a stall, or an acknowledgment that no stall waited for, ended.
   std::uint64_t round_begin_ = 0;

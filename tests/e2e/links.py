@@ -153,8 +153,9 @@ class Check:
                 self.expect(stalls == waits, f"{group}, {label}, {window}: {stalls:.0f} stalls, as many as arithmetic has")
                 self.expect(median(mine, "round_trips") == 2 + waits, "and as many round trips")
                 agree = sum(int(row["stalls"]) == waits for row in mine)
-                self.expect(agree >= 0.9 * len(mine) > 0, f"in {agree} of {len(mine)} handshakes")
-                self.expect(waits == 0 or 40 < lost < 90, f"a stall costs {lost:.1f} ms")
+                self.expect(agree >= 0.8 * len(mine) > 0, f"in {agree} of {len(mine)} handshakes")
+                if waits:
+                    self.expect(40 < lost < 90, f"a stall costs {lost:.1f} ms")
 
 
 def retry_text(rows):

@@ -57,7 +57,7 @@ TEST_P(Everywhere, ASmallWindowIsOneToo) {
 
 TEST_P(Everywhere, AServerThatComputesIsNoStall) {
   // Shorter than the round trip: no ACK had come. Longer: one had, long before; and far less than a window was out.
-  for (const Nanos pause_ns : {20 * ms, 200 * ms}) {
+  for (const Nanos pause_ns : {20 * ms, 30 * ms, 200 * ms}) {
     EXPECT_EQ(told(row_over({.place = GetParam(), .pause_before = 4, .pause_ns = pause_ns})), "stalls 0 round trips 2")
         << pause_ns;
     EXPECT_EQ(told(row_over({.place = GetParam(),
@@ -68,6 +68,10 @@ TEST_P(Everywhere, AServerThatComputesIsNoStall) {
               "stalls 0 round trips 2")
         << pause_ns;
   }
+}
+
+TEST_P(Everywhere, NorIsOneThatGoesOnAsTheAckComesWithNoWindowOut) {
+  EXPECT_EQ(told(row_over({.place = GetParam(), .pause_before = 1, .pause_ns = 62 * ms})), "stalls 0 round trips 2");
 }
 
 TEST_P(Everywhere, ASegmentThatIsLostAndSentAgainIsNoStall) {
@@ -94,6 +98,11 @@ TEST_P(Everywhere, WithoutKeysItIsTheSame) {
   EXPECT_EQ(row.boundary, Boundary::inferred);
   EXPECT_EQ(told(row), "stalls 1 round trips 3");
   EXPECT_EQ(row.connection.flights.segments[0], 2U);
+}
+
+TEST_P(Everywhere, ASynThatWaitedDoesNotHideAStall) {
+  EXPECT_EQ(told(row_over({.place = GetParam(), .chain_bytes = hybrid_chain, .listener_ns = 60 * ms})),
+            "stalls 1 round trips 3");
 }
 
 INSTANTIATE_TEST_SUITE_P(Places, Everywhere, testing::Values(0.0, 0.5, 1.0));

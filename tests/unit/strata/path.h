@@ -33,6 +33,7 @@ struct PathFigures {
   std::size_t acknowledge_every = 2;
   bool only_server = false;  // the capture has one direction
   bool hello_after_retransmitted_syn = false;
+  Nanos listener_ns = 0;  // the SYN waits so long for the server
 };
 
 class PathSimulation {
@@ -98,7 +99,7 @@ class PathSimulation {
       now = nanos_per_second;
       capture(true, now, syn);
     }
-    now += one_way() + 10'000;
+    now += one_way() + 10'000 + figures_.listener_ns;
     TcpFields syn_ack = syn;
     syn_ack.sequence = 5000;
     syn_ack.acknowledgment = 1001;
