@@ -24,3 +24,16 @@ find_package(ZLIB REQUIRED)
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(cares REQUIRED IMPORTED_TARGET libcares)
 pkg_check_modules(nghttp2 REQUIRED IMPORTED_TARGET libnghttp2)
+
+# tlstrata-mpi alone uses it. TLSTRATA_MPI: AUTO (where it is found), ON (must be) or OFF.
+set(TLSTRATA_MPI AUTO CACHE STRING "Build tlstrata-mpi: AUTO, ON or OFF")
+set(TLSTRATA_WITH_MPI OFF)
+if(TLSTRATA_MPI)
+  set(MPI_CXX_SKIP_MPICXX ON)
+  if(TLSTRATA_MPI STREQUAL "AUTO" AND NOT "$ENV{CI}" STREQUAL "true")  # where nothing may be left out
+    find_package(MPI QUIET COMPONENTS CXX)
+  else()
+    find_package(MPI REQUIRED COMPONENTS CXX)
+  endif()
+  set(TLSTRATA_WITH_MPI ${MPI_CXX_FOUND})
+endif()

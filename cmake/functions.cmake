@@ -9,6 +9,7 @@ set_property(GLOBAL PROPERTY TLSTRATA_LAYERS "")
 function(tlstrata_layer name)
   cmake_parse_arguments(PARSE_ARGV 1 layer "" "" "USES;LIBRARIES")
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cpp ${PROJECT_SOURCE_DIR}/src/${name}/*.h)
+  list(FILTER sources EXCLUDE REGEX "/main[.]cpp$")  # an executable's own
   if(NOT sources)
     add_library(tlstrata_${name} INTERFACE)
     return()

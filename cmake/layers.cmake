@@ -28,4 +28,9 @@ tlstrata_layer(lab       USES base ossl io capture tcp tls http strata analyze s
 tlstrata_layer(cli       USES base ossl io capture tcp tls http strata analyze stats model report compare load serve handshake
                          probe testbed lab LIBRARIES CLI11::CLI11 nlohmann_json::nlohmann_json)
 
+if(TLSTRATA_WITH_MPI)
+  tlstrata_layer(mpi     USES base ossl io capture tcp tls http strata analyze stats report load cli
+                         LIBRARIES CLI11::CLI11 nlohmann_json::nlohmann_json MPI::MPI_CXX)
+endif()
+
 target_compile_definitions(tlstrata_base PRIVATE TLSTRATA_VERSION="${PROJECT_VERSION}")

@@ -1,15 +1,12 @@
 #include "load/load.h"
 
 #include <fmt/format.h>
-#include <malloc.h>
 #include <poll.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <csignal>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,6 +19,7 @@
 #include "cli/load_options.h"
 #include "cli/load_output.h"
 #include "cli/load_predict.h"
+#include "cli/load_process.h"
 #include "io/clock.h"
 #include "io/output_file.h"
 #include "io/stop_signals.h"
@@ -42,23 +40,6 @@ constexpr bool outcome_names_agree() {
   });
 }
 static_assert(outcome_names_agree());
-
-// As many descriptors as the system allows: each open transaction takes one.
-void raise_descriptor_limit() {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-    limit.rlim_cur = limit.rlim_max;
-    (void)::setrlimit(RLIMIT_NOFILE, &limit);
-  }
-}
-
-// Memory that connections free is taken by the next ones: giving it back to the system and asking again costs each of
-// them a few system calls and page faults.
-void keep_freed_memory() {
-  constexpr int most = 64 << 20;
-  (void)::mallopt(M_TRIM_THRESHOLD, most);
-  (void)::mallopt(M_TOP_PAD, 1 << 20);
-}
 
 enum class Waited : std::uint8_t { reached, stopped };
 
@@ -82,41 +63,47 @@ struct Beside {
         return Waited::stopped;
       }
       run.clear_events();
-      if (metrics) {
-        metrics->serve(
-            [this](load::MetricsFormat format) { return load::metrics_text(run.progress(), run.plan(), format); });
-      }
+      serve_metrics();
       live.show(run.progress(), io::monotonic_ns());
     }
     return Waited::reached;
   }
-};
 
-// --hold: says that everything is ready and waits for the word. std::nullopt: it came.
-std::optional<Complaint> hold(const io::StopSignals& signals) {
-  if (::write(STDOUT_FILENO, "ready\n", 6) != 6) {
-    return complain_errno("nobody reads that this is ready", "standard output", "keep the pipe open");
+  // --hold: says that everything is ready and waits for the word. std::nullopt: it came.
+  std::optional<Complaint> hold() {
+    if (::write(STDOUT_FILENO, "ready\n", 6) != 6) {
+      return complain_errno("nobody reads that this is ready", "standard output", "keep the pipe open");
+    }
+    for (;;) {
+      std::array<pollfd, 3> events{pollfd{signals.fd(), POLLIN, 0}, pollfd{STDIN_FILENO, POLLIN, 0},
+                                   pollfd{metrics ? metrics->fd() : -1, POLLIN, 0}};
+      (void)::poll(events.data(), events.size(), -1);
+      if (signals.received() != 0) {
+        return Complaint{"stopped before the start", "--hold", "", ExitCode::unusable};
+      }
+      serve_metrics();
+      if (events[1].revents == 0) {
+        continue;
+      }
+      char character = 0;
+      const ssize_t got = ::read(STDIN_FILENO, &character, 1);
+      if (got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN)) {
+        return Complaint{"standard input ended before the start", "--hold", "write a line to it to start",
+                         ExitCode::unusable};
+      }
+      if (got == 1 && character == '\n') {
+        return std::nullopt;
+      }
+    }
   }
-  for (;;) {
-    std::array<pollfd, 2> events{pollfd{signals.fd(), POLLIN, 0}, pollfd{STDIN_FILENO, POLLIN, 0}};
-    (void)::poll(events.data(), events.size(), -1);
-    if (signals.received() != 0) {
-      return Complaint{"stopped before the start", "--hold", "", ExitCode::unusable};
-    }
-    if (events[1].revents == 0) {
-      continue;
-    }
-    char character = 0;
-    const ssize_t got = ::read(STDIN_FILENO, &character, 1);
-    if (got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN)) {
-      return Complaint{"standard input ended before the start", "--hold", "write a line to it to start",
-                       ExitCode::unusable};
-    }
-    if (got == 1 && character == '\n') {
-      return std::nullopt;
+
+  void serve_metrics() {
+    if (metrics) {
+      metrics->serve(
+          [this](load::MetricsFormat format) { return load::metrics_text(run.progress(), run.plan(), format); });
     }
   }
-}
+};
 
 Checked<void> print(const std::string& text) {
   auto output = io::OutputFile::create("-");
@@ -234,7 +221,7 @@ Checked<load::Results> measure(const LoadArguments& arguments, Beside& beside, O
   run.begin();
   Waited waited = beside.wait_for([&] { return run.is_warm(); });
   if (waited == Waited::reached && arguments.hold) {
-    if (auto complaint = hold(beside.signals)) {
+    if (auto complaint = beside.hold()) {
       return std::unexpected(std::move(*complaint));
     }
   }
@@ -264,9 +251,7 @@ Checked<ExitCode> run_load(LoadArguments& arguments) {
   if (auto read = arguments.read(); !read) {
     return std::unexpected(read.error());
   }
-  raise_descriptor_limit();
-  keep_freed_memory();
-  (void)std::signal(SIGPIPE, SIG_IGN);
+  prepare_load_process();
   auto outputs = open_outputs(arguments);
   if (!outputs) {
     return std::unexpected(outputs.error());

@@ -178,6 +178,7 @@ Json cpu_json(const load::Results& results) {
           {"user_ns_per_transaction", per_transaction(cpu.user_ns, results)},
           {"system_ns_per_transaction", per_transaction(cpu.system_ns, results)},
           {"spin_ns", results.spun_ns},
+          {"starter_has_priority", results.starter_has_priority},
           {"split_clock_ns", results.split_cost_ns}};
 }
 

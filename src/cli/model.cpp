@@ -41,7 +41,8 @@ constexpr std::uint64_t simulated = 20'000;         // transactions of a lossy p
 constexpr std::uint64_t simulated_of_many = 1'000;  // of each path of a population
 constexpr std::size_t most_paths_of_population = 100'000;
 constexpr const char* path_remedy =
-    "write lan, metro, continental, intercontinental, lte, satellite or lossy, or "
+    "write lan, metro, continental, intercontinental, lte, satellite, lossy, metro-loss5 or intercontinental-loss20, "
+    "or "
     "rtt=30ms,loss=1%,up=10Mbit,down=40Mbit";
 
 struct ModelArguments {

@@ -1,5 +1,6 @@
 #include "io/poller.h"
 
+#include <sched.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 
@@ -128,6 +129,12 @@ void Waker::wake() const {
 void Waker::clear() const {
   eventfd_t count = 0;
   (void)::eventfd_read(event_.get(), &count);
+}
+
+bool run_before_others() {
+  sched_param parameters{};
+  parameters.sched_priority = ::sched_get_priority_min(SCHED_FIFO);
+  return ::sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &parameters) == 0;
 }
 
 void use_precise_timers() {

@@ -90,4 +90,8 @@ class Waker {
 // Timers of the calling thread end within a nanosecond of slack instead of 50 us.
 void use_precise_timers();
 
+// The calling thread runs as soon as it is to, whatever else does (SCHED_FIFO, sched(7)): for one that works for
+// microseconds at a time. False: the system does not allow it (CAP_SYS_NICE or RLIMIT_RTPRIO), and nothing changed.
+bool run_before_others();
+
 }  // namespace tlstrata::io

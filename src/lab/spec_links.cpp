@@ -259,6 +259,9 @@ std::span<const LinkPreset> link_presets() {
       LinkPreset{"lte", access_link(50 * ms, 5 * ms, 0.001, 10e6, 40e6), "ours: a fair mobile connection"},
       LinkPreset{"satellite", access_link(560 * ms, 5 * ms, 0.001, 3e6, 25e6),
                  "two hops of 280 ms, RFC 2488 section 2; rates ours"},
+      LinkPreset{"metro-loss5", testbed::symmetric_link(5'600 * us, 0.05), "metro with 5 % lost, as in the same study"},
+      LinkPreset{"intercontinental-loss20", testbed::symmetric_link(195'700 * us, 0.2),
+                 "intercontinental with 20 % lost, as in the same study"},
       LinkPreset{"lossy", bursty_link(31'200 * us, 0.05, 2), "ours: the continental path, 5 % lost, two at a time"},
   };
   return presets;

@@ -23,7 +23,7 @@ constexpr std::string_view header =
     "tcp_to_tls_ns,hello_queue_ns,key_generation_ns,key_generation_shares_ns,hello_cpu_ns,hello_preempted_ns,hello_"
     "write_ns,"
     "key_agreement_ns,chain_ns,signature_ns,signing_ns,handshake_cpu_ns,handshake_preempted_ns,handshake_queue_ns,"
-    "handshake_wait_ns\n";
+    "handshake_wait_ns";
 
 void put(std::string& row, const std::optional<Nanos>& value) {
   row += ',';
@@ -93,14 +93,13 @@ void put_row(std::string& row, const Record& record, const Results& results, con
   put(row, record.between(origin, Instant::last_byte));
   put(row, record.between(Instant::woken, Instant::hello));
   put_split(row, record.split);
-  row += '\n';
 }
 
 }  // namespace
 
 Checked<void> write_client_csv(io::OutputFile& file, const Results& results, const Plan& plan,
                                const CsvLabels& labels) {
-  if (auto written = file.write(header); !written) {
+  if (auto written = file.write(std::string(header) + (labels.rank ? ",rank\n" : "\n")); !written) {
     return written;
   }
   std::string prefix = for_csv(labels.cell) + ",";
@@ -111,6 +110,10 @@ Checked<void> write_client_csv(io::OutputFile& file, const Results& results, con
   for (const Record* const record : results.records) {
     row = prefix;
     put_row(row, *record, results, plan);
+    if (labels.rank) {
+      put(row, record->rank);
+    }
+    row += '\n';
     if (auto written = file.write(row); !written) {
       return written;
     }

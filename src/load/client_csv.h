@@ -25,6 +25,7 @@ namespace tlstrata::load {
 struct CsvLabels {
   std::string cell;                    // empty: none
   std::optional<std::uint32_t> block;  // absent: none
+  bool rank = false;                   // Record::rank as a last column
 };
 
 // Finishes the file.

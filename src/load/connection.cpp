@@ -1,7 +1,5 @@
 #include "load/connection.h"
 
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/socket.h>
 
 #include <cerrno>
@@ -23,8 +21,8 @@ std::string words(int error) {
 
 }  // namespace
 
-void Connection::start(const Plan& plan, const ossl::ClientContext& context, const io::Address* local,
-                       std::span<Record> records) {
+void Connection::start(const Plan& plan, const ossl::ClientContext& context, std::span<Record> records,
+                       Dialled dialled) {
   plan_ = &plan;
   context_ = &context;
   records_ = records;
@@ -32,32 +30,20 @@ void Connection::start(const Plan& plan, const ossl::ClientContext& context, con
   decided_ = 0;
   close_notify_sent_ = false;
   failure_.clear();
-  socket_.reset(::socket(plan.server.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  if (!socket_) {
-    fail(Outcome::not_started, "no descriptor: " + words(errno));
-    return;
-  }
-  const int on = 1;
-  (void)::setsockopt(socket_.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  if (local != nullptr) {
-    // The port is left to connect(), which then needs it to be free for this server only.
-    (void)::setsockopt(socket_.get(), IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof on);
-    if (::bind(socket_.get(), local->get(), local->size()) != 0) {
-      fail(Outcome::not_started, "no local address: " + words(errno));
+  socket_ = std::move(dialled.socket);
+  enter(State::connecting, dialled.began_ns);
+  switch (dialled.failed) {
+    case Dialled::Failed::nothing:
       return;
-    }
-  }
-  const io::Moment now = io::now();
-  record().start_ns = now.realtime_ns;
-  record().clock_offset_ns = now.offset_ns();
-  record().mark(Instant::started, now.monotonic_ns);
-  enter(State::connecting, now.monotonic_ns);
-  const int result = ::connect(socket_.get(), plan.server.get(), plan.server.size());
-  const int error = errno;
-  // Here and not later: the SYN is on its way, and nothing waits for this call.
-  record().client = io::Address::local_of(socket_.get());
-  if (result != 0 && error != EINPROGRESS) {
-    fail_connect(error);
+    case Dialled::Failed::socket:
+      fail(Outcome::not_started, "no descriptor: " + words(dialled.error));
+      return;
+    case Dialled::Failed::bind:
+      fail(Outcome::not_started, "no local address: " + words(dialled.error));
+      return;
+    case Dialled::Failed::connect:
+      fail_connect(dialled.error);
+      return;
   }
 }
 

@@ -1,4 +1,4 @@
-// One connection from its SYN to its end: TCP, TLS 1.3 handshake, requests one after the other, an orderly close.
+// One connection from its SYN-ACK to its end: TLS 1.3 handshake, requests one after the other, an orderly close.
 //
 //   connecting -> [sending_early ->] handshaking -> sending -> receiving -> closing_tls -> closing_tcp -> idle
 //        |               |               |            |  ^--next--'|
@@ -22,6 +22,7 @@
 #include <string>
 
 #include "io/unique_fd.h"
+#include "load/dial.h"
 #include "load/exchange.h"
 #include "load/plan.h"
 #include "load/record.h"
@@ -32,9 +33,9 @@ namespace tlstrata::load {
 
 class Connection {
  public:
-  // Makes the socket and sends the SYN. `local` may be null. Without a descriptor or a port the outcome is not_started
-  // and no socket is open. `records`, one a request, are written until the connection is closed.
-  void start(const Plan& plan, const ossl::ClientContext& context, const io::Address* local, std::span<Record> records);
+  // Takes over a connection whose SYN was sent (load/dial.h). Where there was no descriptor or port the outcome is
+  // not_started and no socket is open. `records`, one a request, are written until the connection is closed.
+  void start(const Plan& plan, const ossl::ClientContext& context, std::span<Record> records, Dialled dialled);
   // The socket may have become readable or writable; `woken_ns` is when epoll said so.
   void proceed(std::span<std::uint8_t> scratch, Nanos woken_ns);
   // The deadline has come.

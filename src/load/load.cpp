@@ -9,6 +9,7 @@
 #include "base/iana.h"
 #include "io/output_file.h"
 #include "load/local_addresses.h"
+#include "load/starter.h"
 #include "ossl/groups.h"
 #include "ossl/primitive_costs.h"
 
@@ -34,11 +35,53 @@ std::uint64_t transactions_of(const Options& options, std::size_t connections) {
   return std::min(all, options.schedule.count.value_or(all));
 }
 
+// Every `of`-th of `all`, from `index` on.
+template <typename T>
+std::vector<T> cut(const std::vector<T>& all, const Share& share) {
+  std::vector<T> own;
+  own.reserve(all.size() / share.of + 1);
+  for (std::size_t i = share.index; i < all.size(); i += share.of) {
+    own.push_back(all[i]);
+  }
+  return own;
+}
+
+std::uint64_t part_of(std::uint64_t whole, const Share& share) {
+  return whole / share.of + (share.index < whole % share.of ? 1U : 0U);
+}
+
+// What is left to this process of a plan for all.
+void cut_plan(const Share& share, Plan& plan) {
+  if (share.of == 1 || plan.closed) {
+    return;
+  }
+  const std::size_t all = plan.starts.size();
+  const std::uint64_t missing = std::uint64_t{plan.requests} * all - plan.transactions;  // of the last connection
+  plan.starts = cut(plan.starts, share);
+  plan.mix = cut(plan.mix, share);
+  plan.transactions = std::uint64_t{plan.requests} * plan.starts.size();
+  if (all > 0 && (all - 1) % share.of == share.index) {
+    plan.transactions -= missing;
+  }
+  if (plan.mix.empty()) {
+    plan.mix = {0};
+  }
+}
+
 Checked<void> choose_schedule(const Options& options, Plan& plan) {
   ScheduleOptions schedule = options.schedule;
   if (options.users != 0) {
-    plan.closed = ClosedLoop{options.users, options.think_ns, schedule.duration_ns, schedule.count};
-    plan.threads = std::min(plan.threads, options.users);
+    if (options.users < options.share.of) {
+      return usage(std::to_string(options.users) + " users for " + std::to_string(options.share.of) + " processes",
+                   "--users", "give each at least one");
+    }
+    if (schedule.count) {
+      schedule.count = part_of(*schedule.count, options.share);
+    }
+    const auto users = static_cast<std::uint32_t>(part_of(options.users, options.share));
+    plan.closed = ClosedLoop{users, options.think_ns, schedule.duration_ns, schedule.count};
+    plan.threads = std::min(plan.threads, users);
+    schedule.seed += options.share.index;  // mixes of their own
   } else {
     if (schedule.count) {
       schedule.count = (*schedule.count + options.requests - 1) / options.requests;
@@ -61,6 +104,7 @@ Checked<void> choose_schedule(const Options& options, Plan& plan) {
     weights.push_back(configuration.weight);
   }
   plan.mix = make_mix(weights, plan.closed ? closed_mix : std::max<std::size_t>(1, plan.starts.size()), schedule.seed);
+  cut_plan(options.share, plan);
   return {};
 }
 
@@ -91,6 +135,8 @@ Checked<void> choose_tls(const Options& options, Plan& plan) {
   return {};
 }
 
+}  // namespace
+
 Checked<Plan> make_plan(const Options& options) {
   Plan plan;
   plan.timeouts = options.timeouts;
@@ -100,6 +146,7 @@ Checked<Plan> make_plan(const Options& options) {
   plan.threads = options.threads;
   plan.key_log_fd = options.key_log_fd;
   plan.injector = options.injector;
+  plan.decided = options.decided;
   auto url = parse_url(options.url);
   if (!url) {
     return std::unexpected(url.error());
@@ -131,6 +178,8 @@ Checked<Plan> make_plan(const Options& options) {
   return plan;
 }
 
+namespace {
+
 void add_counts(FailureCounts& sum, const FailureCounts& part) {
   for (const auto& [failure, count] : part) {
     sum[failure] += count;
@@ -159,10 +208,17 @@ void count(const Plan& plan, const Record& record, Results& results) {
 
 }  // namespace
 
+void count_records(const Plan& plan, Results& results) {
+  for (const Record* record : results.records) {
+    count(plan, *record, results);
+  }
+}
+
 struct Load::State {
   Plan plan;
   io::UniqueFd key_log;
   std::vector<std::unique_ptr<Worker>> workers;
+  std::unique_ptr<Starter> starter;  // of an open loop
   std::vector<std::thread> threads;
   io::Waker events;
 
@@ -187,23 +243,36 @@ struct Load::State {
 
   void work(Worker& worker) {
     worker.warm_up();
+    {
+      const std::lock_guard lock(mutex);
+      ++warm;
+    }
+    events.wake();
+    run_on_go([&] { worker.run(begin_ns); });
+    {
+      const std::lock_guard lock(mutex);
+      if (++ended == plan.threads) {
+        end_ns = io::monotonic_ns();
+      }
+    }
+    events.wake();
+  }
+
+  // Once go() is called; not at all after a cancel before it.
+  template <typename Run>
+  void run_on_go(Run run) {
     std::unique_lock lock(mutex);
-    ++warm;
-    events.wake();
     changed.wait(lock, [this] { return gone || cancelled; });
-    if (gone) {
-      lock.unlock();
-      const io::CpuTime before = io::thread_cpu_time();
-      worker.run(begin_ns);
-      const io::CpuTime after = io::thread_cpu_time();
-      lock.lock();
-      cpu.user_ns += after.user_ns - before.user_ns;
-      cpu.system_ns += after.system_ns - before.system_ns;
+    if (!gone) {
+      return;
     }
-    if (++ended == plan.threads) {
-      end_ns = io::monotonic_ns();
-    }
-    events.wake();
+    lock.unlock();
+    const io::CpuTime before = io::thread_cpu_time();
+    run();
+    const io::CpuTime after = io::thread_cpu_time();
+    lock.lock();
+    cpu.user_ns += after.user_ns - before.user_ns;
+    cpu.system_ns += after.system_ns - before.system_ns;
   }
 
   void cancel() {
@@ -211,6 +280,9 @@ struct Load::State {
     cancelled = true;
     for (const auto& worker : workers) {
       worker->cancel();
+    }
+    if (starter) {
+      starter->cancel();
     }
     changed.notify_all();
   }
@@ -256,6 +328,13 @@ Checked<Load> Load::prepare(const Options& options) {
     }
     state->workers.push_back(std::move(*worker));
   }
+  if (!state->plan.closed) {
+    auto starter = Starter::create(state->plan, state->workers);
+    if (!starter) {
+      return std::unexpected(starter.error());
+    }
+    state->starter = std::move(*starter);
+  }
   return Load(std::move(state));
 }
 
@@ -263,11 +342,15 @@ void Load::begin() {
   for (const auto& worker : state_->workers) {
     state_->threads.emplace_back([state = state_.get(), worker = worker.get()] { state->work(*worker); });
   }
+  if (state_->starter) {
+    state_->threads.emplace_back(
+        [state = state_.get()] { state->run_on_go([state] { state->starter->run(state->begin_ns); }); });
+  }
 }
 
-void Load::go() {
+void Load::go(std::optional<Nanos> begin_ns) {
   const std::lock_guard lock(state_->mutex);
-  state_->begin_ns = io::monotonic_ns() + lead_in_ns;
+  state_->begin_ns = begin_ns.value_or(io::monotonic_ns() + lead_in_ns);
   state_->epoch_ns = io::now().offset_ns();
   state_->gone = true;
   state_->changed.notify_all();
@@ -320,11 +403,17 @@ const Plan& Load::plan() const {
 
 void Load::State::collect(Results& results) {
   std::size_t total = 0;
+  if (starter) {
+    results.spun_ns = starter->spun_ns();
+    results.starter_has_priority = starter->ran_before_others();
+  }
   for (const auto& worker : workers) {
+    if (gone) {
+      worker->settle(begin_ns);
+    }
     add_counts(results.failures, worker->failures());
     add_counts(results.warm_up_failures, worker->warm_up_failures());
     results.warm_up += worker->warmed_up();
-    results.spun_ns += worker->spun_ns();
     results.key_log_error = results.key_log_error != 0 ? results.key_log_error : worker->key_log_error();
     results.storage.push_back(worker->take_records());
     total += results.storage.back().size();
@@ -335,9 +424,7 @@ void Load::State::collect(Results& results) {
   }
   std::ranges::sort(results.records, {},
                     [](const Record* record) { return std::pair(record->connection, record->request); });
-  for (const Record* record : results.records) {
-    count(plan, *record, results);
-  }
+  count_records(plan, results);
 }
 
 Results Load::finish() {

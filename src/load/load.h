@@ -13,7 +13,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +36,7 @@ struct Options {
   std::string groups;        // --groups; empty: X25519MLKEM768:X25519 where the library has both
   std::string key_shares;    // --key-shares; empty: the first group of each offer
   ScheduleOptions schedule;  // of connections
+  Share share;               // of that schedule, its count and the users
   std::uint32_t users = 0;   // of a closed loop, whose length and count are the schedule's; 0: an open loop
   Nanos think_ns = 0;
   RequestOptions request;
@@ -55,6 +58,7 @@ struct Options {
   std::uint32_t warm_up = 0;
   unsigned threads = 1;
   Injector injector;
+  std::function<void(const Record&)> decided;  // as Plan has it
 };
 
 // Of connections with a handshake.
@@ -84,8 +88,14 @@ struct Results {
   io::CpuTime cpu;          // of the threads that make the load, spinning included
   Nanos split_cost_ns = 0;  // of one reading of the clock that measures the split
   Nanos spun_ns = 0;        // of cpu, spent waiting for the next start without sleeping
-  int key_log_error = 0;    // errno of the first line that could not be written; 0: none
+  bool starter_has_priority = false;  // the thread that starts connections ran before all others (SCHED_FIFO)
+  int key_log_error = 0;              // errno of the first line that could not be written; 0: none
 };
+
+// What is decided before a run, as prepare() has it.
+Checked<Plan> make_plan(const Options& options);
+// From the records: the outcomes and the figures that only count them.
+void count_records(const Plan& plan, Results& results);
 
 class Load {
  public:
@@ -95,7 +105,8 @@ class Load {
   ~Load();
 
   void begin();  // threads start and make their warm-up transactions
-  void go();     // after is_warm(): the schedule begins
+  // After is_warm(): the schedule begins, at this instant of CLOCK_MONOTONIC or a few milliseconds from now.
+  void go(std::optional<Nanos> begin_ns = {});
   void cancel();
 
   // Readable when is_warm() or has_ended() may have become true; clear_events() makes it unreadable again.

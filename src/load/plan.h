@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "io/address.h"
 #include "load/groups.h"
 #include "load/injection.h"
+#include "load/record.h"
 #include "load/request.h"
 #include "load/url.h"
 
@@ -62,6 +64,8 @@ struct Plan {
   std::uint32_t warm_up = 0;         // connections before the run
   unsigned threads = 1;
   Injector injector;
+  // Called by the worker's thread when an outcome is known; the record does not change any more. Empty: nobody listens.
+  std::function<void(const Record&)> decided;
 };
 
 }  // namespace tlstrata::load

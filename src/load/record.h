@@ -100,6 +100,7 @@ struct Record {
   std::uint16_t group = 0;          // selected; 0: none
   std::uint16_t status = 0;         // of the response; 0: none
   Outcome outcome = Outcome::not_started;
+  std::uint32_t rank = 0;       // of several processes that made a run together
   bool resume_asked = false;    // this connection is one of --resume's
   bool ticket_offered = false;  // there was a ticket for it
   bool resumed = false;         // and the server took it

@@ -36,6 +36,12 @@ class RecordList {
       std::ranges::for_each(block, use);
     }
   }
+  template <typename Use>
+  void for_each(Use use) {
+    for (auto& block : blocks_) {
+      std::ranges::for_each(block, use);
+    }
+  }
   [[nodiscard]] std::size_t size() const {
     std::size_t sum = 0;
     for (const auto& block : blocks_) {

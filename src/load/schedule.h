@@ -32,6 +32,13 @@ struct ScheduleOptions {
   std::uint64_t seed = 1;  // of poisson
 };
 
+// Which connections of one schedule this process makes, where several machines make it together: `index`, `index` + `of`
+// and so on. Every one of them makes the same schedule first, so what arrives at the server is that schedule.
+struct Share {
+  std::uint32_t index = 0;
+  std::uint32_t of = 1;
+};
+
 inline constexpr std::uint64_t most_transactions = 20'000'000;
 
 Checked<std::vector<Nanos>> make_schedule(const ScheduleOptions& options);

@@ -5,9 +5,9 @@
 
 namespace tlstrata::load {
 
-Starts::Starts(const Plan& plan, unsigned share) : plan_(&plan), share_(share) {
+Starts::Starts(const Plan& plan, unsigned share, unsigned shares) : plan_(&plan), share_(share), shares_(shares) {
   if (plan_->closed && plan_->closed->count) {
-    left_ = *plan_->closed->count / plan_->threads + (share_ < *plan_->closed->count % plan_->threads ? 1 : 0);
+    left_ = *plan_->closed->count / shares_ + (share_ < *plan_->closed->count % shares_ ? 1 : 0);
   } else {
     left_ = std::numeric_limits<std::uint64_t>::max();
   }
@@ -17,7 +17,7 @@ void Starts::begin(Nanos begin_ns) {
   begin_ns_ = begin_ns;
   if (plan_->closed) {
     // Users who think come one by one and not all at once.
-    for (std::uint32_t user = share_; user < plan_->closed->users; user += plan_->threads) {
+    for (std::uint32_t user = share_; user < plan_->closed->users; user += shares_) {
       users_.push(begin_ns + plan_->closed->think_ns * user / plan_->closed->users);
     }
   }
@@ -27,12 +27,12 @@ std::optional<Nanos> Starts::next_ns() const {
   if (plan_->closed) {
     return left_ == 0 || users_.empty() ? std::nullopt : std::optional(users_.top());
   }
-  const std::uint64_t index = share_ + taken_ * plan_->threads;
+  const std::uint64_t index = share_ + taken_ * shares_;
   return index < plan_->starts.size() ? std::optional(begin_ns_ + plan_->starts[index]) : std::nullopt;
 }
 
 Start Starts::take() {
-  const std::uint64_t index = share_ + taken_++ * plan_->threads;
+  const std::uint64_t index = share_ + taken_++ * shares_;
   Start start;
   start.connection = static_cast<std::uint32_t>(index);
   if (plan_->closed) {

@@ -1,6 +1,7 @@
 // When the next connection starts: from the plan's schedule, or whenever a virtual user is ready.
 //
-// In:      the Plan, which share of how many threads. Out: starts, in the order of their time.
+// In:      the Plan, which share of how many: share i has every start number i modulo their count.
+// Out:     starts, in the order of their time.
 // Units:   nanoseconds of CLOCK_MONOTONIC from begin() on.
 // Threads: one an object.
 #pragma once
@@ -24,7 +25,7 @@ struct Start {
 
 class Starts {
  public:
-  Starts(const Plan& plan, unsigned share);
+  Starts(const Plan& plan, unsigned share, unsigned shares);
 
   void begin(Nanos begin_ns);
   // When the next one is due; absent: none, or none before a user is ready.
@@ -39,6 +40,7 @@ class Starts {
 
   const Plan* plan_;
   unsigned share_;
+  unsigned shares_;
   Nanos begin_ns_ = 0;
   std::uint64_t taken_ = 0;  // by this share
   // Closed loop:

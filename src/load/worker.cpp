@@ -13,11 +13,8 @@ namespace {
 
 constexpr std::uint64_t waker_token = ~std::uint64_t{0};
 constexpr std::size_t scratch_bytes = std::size_t{32} * 1024;  // two full records
-// What a sleep is ended early by: above the usual lateness of a wake-up (poller.h), below what would burn a core at
-// thousands of starts per second.
-constexpr Nanos spin_ns = 100 * nanos_per_microsecond;
 constexpr Nanos pause_after_failure_ns = nanos_per_millisecond;
-constexpr int most_starts = 64;           // in a row, where the schedule has got ahead of the machine
+constexpr int most_starts = 64;           // in a row, of users who are all ready at once
 constexpr std::uint32_t index_bits = 24;  // of a token: more slots than a process has descriptors
 constexpr std::uint64_t index_mask = (std::uint64_t{1} << index_bits) - 1;
 
@@ -60,7 +57,7 @@ Worker::Worker(const Plan& plan, unsigned share, io::Poller poller, io::Waker wa
       poller_(std::move(poller)),
       waker_(std::move(waker)),
       scratch_(scratch_bytes),
-      starts_(plan, share) {}
+      starts_(plan, share, plan.threads) {}
 
 Checked<std::unique_ptr<Worker>> Worker::create(const Plan& plan, unsigned share) {
   auto poller = io::Poller::create();
@@ -100,16 +97,16 @@ void Worker::plan_records() {
     return;
   }
   std::size_t transactions = 0;
-  Starts starts(plan_, share_);
-  while (starts.next_ns()) {
+  Starts starts(plan_, share_, plan_.threads);
+  for (; starts.next_ns(); ++to_take_) {
     transactions += starts.take().requests;
   }
-  to_come_ = records_.append(transactions);
+  planned_ = records_.append(transactions);
   std::size_t at = 0;
-  starts = Starts(plan_, share_);
+  starts = Starts(plan_, share_, plan_.threads);
   while (starts.next_ns()) {
     const Start start = starts.take();
-    label(to_come_.subspan(at, start.requests), start);
+    label(planned_.subspan(at, start.requests), start);
     at += start.requests;
   }
 }
@@ -137,7 +134,7 @@ void Worker::warm_up() {
     std::array<Record, 1> record;
     record[0].configuration = i % static_cast<std::uint32_t>(contexts_.size());
     record[0].mark(Instant::scheduled, io::monotonic_ns());
-    start(record);
+    start(record, dial(plan_, record[0]));
     while (open_ > 0 && !cancelled()) {
       wait();
     }
@@ -149,45 +146,68 @@ void Worker::warm_up() {
 void Worker::run(Nanos begin_ns) {
   block_pipe_signal();
   io::use_precise_timers();
-  for (Record& record : to_come_) {
-    if (record.request == 1) {
-      record.mark(Instant::scheduled, begin_ns + record.instant(Instant::scheduled));
-    }
+  if (plan_.closed) {
+    starts_.begin(begin_ns);
   }
-  starts_.begin(begin_ns);
-  spun_before_ns_ = poller_.spun_ns();
   measuring_ = true;
-  while ((starts_.next_ns() || open_ > 0) && !cancelled()) {
-    start_due();
+  const auto has_more = [this] { return plan_.closed ? starts_.next_ns().has_value() : to_take_ > 0; };
+  while ((has_more() || open_ > 0) && !cancelled()) {
+    start_users();
     wait();
   }
   stop_all();
 }
 
-std::span<Record> Worker::records_for(const Start& start) {
-  if (!plan_.closed) {
-    const auto records = to_come_.first(start.requests);
-    to_come_ = to_come_.subspan(start.requests);
-    return records;
+void Worker::launch(const Start& start, Dialled opened) {
+  const auto records = planned_.subspan(launched_transactions_, start.requests);
+  launched_transactions_ += start.requests;
+  records.front().mark(Instant::scheduled, start.scheduled_ns);
+  connect(plan_, opened, records.front());
+  bump(connections_count_);
+  {
+    const std::lock_guard lock(handing_);
+    launched_.push_back({records, std::move(opened)});
   }
-  const auto records = records_.append(start.requests);
-  label(records, start);
-  return records;
+  waker_.wake();
 }
 
-// Those whose time has come; nothing else delays them, responses least of all.
-void Worker::start_due() {
-  for (int started = 0; started < most_starts; ++started) {
+void Worker::take_launched() {
+  {
+    const std::lock_guard lock(handing_);
+    taken_.swap(launched_);
+  }
+  for (Launched& launched : taken_) {
+    start(launched.records, std::move(launched.dialled));
+  }
+  to_take_ -= taken_.size();
+  taken_.clear();
+}
+
+void Worker::settle(Nanos begin_ns) {
+  take_launched();
+  stop_all();
+  for (Record& record : planned_.subspan(launched_transactions_)) {
+    if (record.request == 1) {
+      record.mark(Instant::scheduled, begin_ns + record.instant(Instant::scheduled));
+    }
+  }
+}
+
+void Worker::start_users() {
+  for (int started = 0; plan_.closed && started < most_starts; ++started) {
     const auto next = starts_.next_ns();
     if (!next || *next > io::monotonic_ns()) {
       return;
     }
-    start(records_for(starts_.take()));
+    const Start user = starts_.take();
+    const auto records = records_.append(user.requests);
+    label(records, user);
+    start(records, dial(plan_, records.front()));
     bump(connections_count_);
   }
 }
 
-void Worker::start(std::span<Record> records) {
+void Worker::start(std::span<Record> records, Dialled dialled) {
   if (free_.empty()) {
     free_.push_back(static_cast<std::uint32_t>(slots_.size()));
     slots_.push_back(std::make_unique<Slot>());
@@ -199,12 +219,8 @@ void Worker::start(std::span<Record> records) {
   slot.reported = 0;
   ++open_;
   open_count_.store(open_, std::memory_order_relaxed);
-  const io::Address* local = nullptr;
-  if (!plan_.local_addresses.empty()) {
-    local = &plan_.local_addresses[records.front().connection % plan_.local_addresses.size()];
-  }
   Connection& connection = slot.connection;
-  connection.start(plan_, contexts_[records.front().configuration], local, records);
+  connection.start(plan_, contexts_[records.front().configuration], records, std::move(dialled));
   const std::uint64_t token = (slot.generation << index_bits) | index;
   if (connection.is_open() && !poller_.add(connection.fd(), io::Interest::edges, token)) {
     connection.cancel();
@@ -287,6 +303,9 @@ void Worker::report(Slot& slot) {
 
 void Worker::count(const Record& record) {
   bump(outcome_counts_[static_cast<std::size_t>(record.outcome)]);
+  if (plan_.decided) {
+    plan_.decided(record);
+  }
   bump(failed_count_, record.succeeded() ? 0 : 1);
   bump(resumed_count_, record.resumed && record.request == 1 ? 1 : 0);
   const auto duration = record.between(record.request == 1 ? Instant::started : Instant::request, Instant::last_byte);
@@ -306,26 +325,28 @@ void Worker::drop_stale_timers() {
 void Worker::wait() {
   drop_stale_timers();
   const auto timer = timers_.next();
-  const Nanos next_timer = timer ? timer->deadline_ns : io::Poller::never;
-  const auto start = measuring_ ? starts_.next_ns() : std::nullopt;
-  const Nanos next_start = start.value_or(io::Poller::never);
-  // Users of a closed loop have no time that they must keep.
-  const bool spins = next_start <= next_timer && !plan_.closed;
-  const auto ready = poller_.wait(std::min(next_timer, next_start), spins ? spin_ns : 0);
+  const auto user = measuring_ && plan_.closed ? starts_.next_ns() : std::nullopt;
+  const auto ready =
+      poller_.wait(std::min(timer ? timer->deadline_ns : io::Poller::never, user.value_or(io::Poller::never)));
   const Nanos woken_ns = ready.empty() ? 0 : io::monotonic_ns();
   if (plan_.split && !ready.empty()) {
     ossl::CpuStopwatch::sync();
   }
+  bool has_mail = false;
   for (const io::Ready& event : ready) {
     if (event.token == waker_token) {
-      waker_.clear();
+      has_mail = true;
       continue;
     }
     serve(event.token, woken_ns);
-    // A handshake takes a few hundred microseconds: a start that came due meanwhile does not wait for the rest.
+    // A handshake takes a few hundred microseconds: a user who is ready meanwhile does not wait for the rest.
     if (measuring_) {
-      start_due();
+      start_users();
     }
+  }
+  if (has_mail) {
+    waker_.clear();
+    take_launched();
   }
   expire();
 }

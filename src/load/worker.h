@@ -5,14 +5,15 @@
 // Ownership: owns contexts, connections and records; the Plan must outlive it.
 // Errors:    create: Complaint. Later all errors are outcomes.
 // Units:     nanoseconds of CLOCK_MONOTONIC.
-// Threads:   create anywhere, then warm_up() and run() on the worker's thread; cancel() and progress() from any.
-//            Records and counts are to be read once its thread has ended.
+// Threads:   create anywhere, then warm_up() and run() on the worker's thread; launch() on one that starts connections
+//            (load/starter.h); cancel() and progress() from any. settle(), then records and counts, once both have ended.
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
@@ -47,8 +48,13 @@ class Worker {
 
   // Plan::warm_up connections over all workers, one after the other in each.
   void warm_up();
-  // The schedule, counted from `begin_ns`.
+  // Until all connections of its share have ended. A closed loop's users begin at `begin_ns`.
   void run(Nanos begin_ns);
+  // Open loop: sends the SYN of the next connection of this share, and leaves the rest to run().
+  void launch(const Start& start, Dialled opened);
+  // Gives all that was launched or is still to come its outcome after a cancel; times of an open loop count from
+  // `begin_ns`.
+  void settle(Nanos begin_ns);
 
   void cancel();
   [[nodiscard]] Progress progress() const;
@@ -58,8 +64,7 @@ class Worker {
   [[nodiscard]] const FailureCounts& failures() const { return failures_; }
   [[nodiscard]] const FailureCounts& warm_up_failures() const { return warm_up_failures_; }
   [[nodiscard]] std::uint64_t warmed_up() const { return warmed_up_; }
-  [[nodiscard]] Nanos spun_ns() const { return poller_.spun_ns() - spun_before_ns_; }  // in run()
-  [[nodiscard]] int key_log_error() const;                                             // errno; 0: none
+  [[nodiscard]] int key_log_error() const;  // errno; 0: none
 
  private:
   struct Slot {
@@ -68,13 +73,18 @@ class Worker {
     std::size_t reported = 0;  // of its records
   };
 
+  struct Launched {
+    std::span<Record> records;
+    Dialled dialled;
+  };
+
   Worker(const Plan& plan, unsigned share, io::Poller poller, io::Waker waker);
 
   void plan_records();
   void label(std::span<Record> records, const Start& start);
-  void start(std::span<Record> records);
-  void start_due();
-  std::span<Record> records_for(const Start& start);
+  void start(std::span<Record> records, Dialled dialled);
+  void start_users();
+  void take_launched();
   bool is_to_resume(std::uint64_t ordinal) const;
   void serve(std::uint64_t token, Nanos woken_ns);
   void expire();
@@ -100,14 +110,22 @@ class Worker {
   bool measuring_ = false;  // in run(), not in warm_up()
   std::vector<std::uint8_t> scratch_;
 
-  Starts starts_;
+  Starts starts_;              // closed loop
   RecordList records_;         // of all transactions of this share; in an open loop those to come included
-  std::span<Record> to_come_;  // open loop: of them, those of connections that have not started
   std::uint64_t ordinal_ = 0;  // of the next connection of this share
-  Nanos spun_before_ns_ = 0;
   FailureCounts failures_;
   FailureCounts warm_up_failures_;
   std::uint64_t warmed_up_ = 0;
+
+  // Open loop. The launching thread's:
+  std::span<Record> planned_;  // all transactions
+  std::size_t launched_transactions_ = 0;
+  // Handed over:
+  std::mutex handing_;
+  std::vector<Launched> launched_;
+  // The worker's:
+  std::vector<Launched> taken_;
+  std::uint64_t to_take_ = 0;  // connections
 
   std::atomic<bool> cancelled_ = false;
   std::atomic<std::uint64_t> connections_count_ = 0;

@@ -22,7 +22,7 @@ http {{
   log_format terse '$ssl_server_name $request_method $http_x_test $content_length $ssl_cipher $ssl_session_reused';
   access_log {log};
   server {{
-    listen 127.0.0.1:{port} ssl http2 backlog=4096;
+    listen {host}:{port} ssl http2 backlog=4096;
     ssl_certificate {certificate};
     ssl_certificate_key {key};
     ssl_protocols TLSv1.3;
@@ -40,10 +40,12 @@ class Nginx:
     """Runs until the end of the block; `port` is where it listens."""
 
     def __init__(self, source, openssl, certificates, folder, extra="", logs=False, keep_alive=1_000_000,
-                 groups="X25519MLKEM768:X25519:MLKEM1024"):
+                 groups="X25519MLKEM768:X25519:MLKEM1024", host="127.0.0.1", inside=()):
+        # `inside`: what a command line begins with to be run where `host` is one's own address.
         self._program = subprocess.run([pathlib.Path(source) / "tools/nginx.sh"], check=True, capture_output=True,
                                        text=True).stdout.strip()
         self._environment = openssl.environment
+        self._inside, self.host = inside, host
         self.folder = pathlib.Path(folder).resolve()
         (self.folder / "html").mkdir(parents=True, exist_ok=True)
         self.port = tls_servers.free_port()
@@ -51,7 +53,7 @@ class Nginx:
             (self.folder / "html" / name).write_bytes(b"x" * size)
         log = f"{self.folder}/access.log terse" if logs else "off"
         (self.folder / "nginx.conf").write_text(CONFIGURATION.format(
-            folder=self.folder, port=self.port, certificate=certificates.certificate, key=certificates.key, extra=extra,
+            folder=self.folder, port=self.port, host=host, certificate=certificates.certificate, key=certificates.key, extra=extra,
             log=log, keep_alive=keep_alive, user=self._user(), groups=groups), encoding="ascii")
         self.process = None
 
@@ -62,14 +64,20 @@ class Nginx:
 
     def __enter__(self):
         (self.folder / "access.log").unlink(missing_ok=True)
-        self.process = subprocess.Popen([self._program, "-p", str(self.folder), "-c", str(self.folder / "nginx.conf")],
+        self.process = subprocess.Popen([*self._inside, self._program, "-p", str(self.folder), "-c", str(self.folder / "nginx.conf")],
                                         env=self._environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         deadline = time.monotonic() + tls_servers.PATIENCE_S
-        while not tls_servers.can_connect(("127.0.0.1", self.port)):
+        while not self._listens():
             if self.process.poll() is not None or time.monotonic() > deadline:
                 raise AssertionError(f"nginx does not listen: {self.process.stderr.read().decode(errors='replace')}")
             time.sleep(0.02)
         return self
+
+    def _listens(self):
+        if not self._inside:
+            return tls_servers.can_connect((self.host, self.port))
+        probe = f"exec 3<>/dev/tcp/{self.host}/{self.port}"
+        return subprocess.run([*self._inside, "bash", "-c", probe], capture_output=True, check=False).returncode == 0
 
     def stop(self):
         if self.process.poll() is None:

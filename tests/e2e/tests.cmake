@@ -21,3 +21,7 @@ tlstrata_script_test(e2e.handshake_aa e2e/handshake_aa.py LABEL e2e TIMEOUT 120 
 tlstrata_script_test(e2e.compare e2e/compare_test.py LABEL e2e TIMEOUT 300)
 tlstrata_script_test(e2e.probe e2e/probe_test.py LABEL e2e TIMEOUT 300)
 tlstrata_script_test(e2e.prediction e2e/prediction_test.py LABEL e2e TIMEOUT 300)
+if(TLSTRATA_WITH_MPI)
+  tlstrata_script_test(e2e.mpi e2e/mpi_load.py LABEL e2e TIMEOUT 300)
+  tlstrata_script_test(e2e.mpi_slurm e2e/mpi_load.py LABEL e2e TIMEOUT 300 ARGS --slurm)
+endif()

@@ -26,6 +26,7 @@ LIBRARY_OF_HEADER = {
     r"nlohmann/": "nlohmann_json::nlohmann_json",
     r"toml(\+\+|plusplus)": "tomlplusplus::tomlplusplus",
     r"CLI/": "CLI11::CLI11",
+    r"mpi\.h": "MPI::MPI_CXX",
 }
 
 

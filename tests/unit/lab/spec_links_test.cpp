@@ -85,7 +85,7 @@ TEST(SpecLinks, WrongValuesAreNamed) {
 }
 
 TEST(SpecLinks, EveryPresetSaysWhereItIsFrom) {
-  ASSERT_EQ(link_presets().size(), 7U);
+  ASSERT_EQ(link_presets().size(), 9U);
   for (const LinkPreset& preset : link_presets()) {
     EXPECT_FALSE(preset.source.empty()) << preset.name;
     EXPECT_GT(preset.shape.forward.delay_ns, 0) << preset.name;

@@ -11,7 +11,7 @@ TEST(Starts, AnOpenLoopIsDealtToThreads) {
   plan.requests = 3;
   plan.transactions = 13;
   plan.threads = 2;
-  Starts second(plan, 1);
+  Starts second(plan, 1, plan.threads);
   second.begin(1000);
   ASSERT_EQ(second.next_ns(), 1010);
   EXPECT_EQ(second.take().connection, 1U);
@@ -19,7 +19,7 @@ TEST(Starts, AnOpenLoopIsDealtToThreads) {
   EXPECT_EQ(start.scheduled_ns, 1030);
   EXPECT_EQ(start.requests, 3U);
   EXPECT_FALSE(second.next_ns());
-  Starts first(plan, 0);
+  Starts first(plan, 0, plan.threads);
   first.take();
   first.take();
   EXPECT_EQ(first.take().requests, 1U) << "the last connection has what is left";
@@ -28,7 +28,7 @@ TEST(Starts, AnOpenLoopIsDealtToThreads) {
 TEST(Starts, UsersComeBackAfterTheyHaveThought) {
   Plan plan;
   plan.closed = ClosedLoop{2, 100, 1000, std::nullopt};
-  Starts starts(plan, 0);
+  Starts starts(plan, 0, plan.threads);
   starts.begin(5000);
   EXPECT_EQ(starts.take().scheduled_ns, 5000);
   EXPECT_EQ(starts.take().scheduled_ns, 5050) << "spread over the time that they think";
@@ -45,7 +45,7 @@ TEST(Starts, AClosedLoopEndsAfterItsCount) {
   plan.requests = 4;
   plan.threads = 2;
   plan.closed = ClosedLoop{2, 0, nanos_per_second, 11};
-  Starts starts(plan, 0);
+  Starts starts(plan, 0, plan.threads);
   starts.begin(0);
   EXPECT_EQ(starts.take().requests, 4U);
   starts.user_is_free(1);

@@ -1,0 +1,5 @@
+#include "mpi/commands.h"
+
+int main(int argc, char** argv) {
+  return tlstrata::mpi::run(argc, argv);
+}
