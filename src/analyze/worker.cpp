@@ -63,6 +63,7 @@ void Worker::open(const tcp::Event& event) {
 void Worker::close(Open& open, const tcp::Event& event) {
   open.tracker.set_traffic(connections_.traffic(event.connection, tcp::Side::a),
                            connections_.traffic(event.connection, tcp::Side::b));
+  open.tracker.set_can_stall(connections_.sees_stalls(event.connection));
   open.tracker.set_capture_end(last_ns_);
   open.tracker.feed(event);
   Place& place = places_[open.place - first_place_];

@@ -54,7 +54,7 @@ class TransactionsWriter {
 
 Checked<void> write_transactions_csv(const std::filesystem::path& path, std::span<const strata::Transaction> rows);
 
-// Reads exactly what the writer writes. Columns after ours are ignored, so that other tools may append theirs.
+// Reads exactly what the writer writes, and what earlier ones wrote, without flights. Columns after ours are ignored, so that other tools may append theirs.
 Checked<std::vector<strata::Transaction>> read_transactions_csv(const std::filesystem::path& path);
 // The same from text; `where` names the text in complaints.
 Checked<std::vector<strata::Transaction>> parse_transactions_csv(std::string_view text, const std::string& where);

@@ -65,6 +65,9 @@ class Connections {
     return pool_[id].streams[index(side)].traffic;
   }
 
+  // Stalls of the connection were told, if there were any.
+  [[nodiscard]] bool sees_stalls(ConnectionId id) const { return pool_[id].rounds.sees(); }
+
   [[nodiscard]] const PacketCounts& counts() const { return counts_; }
   [[nodiscard]] std::size_t open_count() const { return pool_.in_use(); }
 
@@ -86,6 +89,7 @@ class Connections {
   bool close_next();
   void release(ConnectionId id, Side side, bool only_acknowledged, Stamp stamp);
   void push_pieces(ConnectionId id, Side side);
+  void watch_rounds(ConnectionId id, Side side, std::uint64_t offset, const Segment& segment, Stamp stamp);
   Event& push(EventKind kind, ConnectionId id, Side side, Stamp stamp);
   void sweep();
   void close_idle(const ActivityList& list, Nanos limit_ns);
