@@ -154,7 +154,13 @@ void Drawing::packet(const tcp::Segment& segment, tcp::Stamp stamp, std::uint64_
 }
 
 // Stands behind the server's last segment before the wait, and behind the messages that came with it.
+// Only in the server's first flight: a later segment may have waited for a request.
 void Drawing::add_stall(const tcp::Event& event) {
+  const std::uint64_t end = wanted_->server_handshake_bytes.value_or(0);
+  const std::uint64_t begin = end - std::min(end, wanted_->server_flight_bytes.value_or(0));
+  if (event.offset <= begin || event.offset >= end) {
+    return;
+  }
   const auto place =
       std::find_if(lines_.begin(), lines_.begin() + static_cast<std::ptrdiff_t>(drawn_), [&](const LadderLine& line) {
         return line.kind == LadderLine::Kind::packet && line.packet > event.first.packet;

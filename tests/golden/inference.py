@@ -12,7 +12,8 @@ import subprocess
 import sys
 
 COLUMNS = ["tls_handshake_ns", "tls_to_app_ns", "app_response_ns", "total_ns", "server_flight_ns", "client_finish_ns",
-           "server_flight_bytes", "client_handshake_bytes", "server_handshake_bytes"]
+           "server_flight_bytes", "client_handshake_bytes", "server_handshake_bytes", "client_segments", "server_segments",
+           "client_flights", "server_flights", "round_trips", "stalls", "stall_ns"]
 
 
 def rows(program, capture, keys):

@@ -45,6 +45,25 @@ TEST(Ladder, DrawsTheConnectionItIsAskedFor) {
   }
 }
 
+TEST(Ladder, MarksWhereTheServerWaitedForAnAck) {
+  const Input input = field("cert_longrsa");  // 19 KB of chain, 50 ms, a window of 10
+  const auto analysis = collect(input, {1, {}});
+  ASSERT_TRUE(analysis);
+  const strata::Transaction& row = analysis->rows.front();
+  EXPECT_EQ(row.connection.flights.stalls, 1U);
+  const auto lines = draw_ladder(input, row);
+  ASSERT_TRUE(lines);
+  const auto is_stall = [](const LadderLine& line) { return line.kind == LadderLine::Kind::stall; };
+  ASSERT_EQ(std::ranges::count_if(*lines, is_stall), 1);
+  const auto stall = std::ranges::find_if(*lines, is_stall);
+  EXPECT_EQ(static_cast<Nanos>(stall->bytes), row.connection.flights.stall_ns);
+  const auto next = std::find_if(stall, lines->end(), [](const LadderLine& line) {
+    return line.kind == LadderLine::Kind::packet && !line.from_client && line.bytes != 0;
+  });
+  ASSERT_NE(next, lines->end());
+  EXPECT_EQ(next->time_ns, stall->time_ns + static_cast<Nanos>(stall->bytes)) << "the segment that ends it";
+}
+
 TEST(Ladder, ShowsARetryAndWhatEachSideOffered) {
   const Input input = field("hrr_x25519_to_mlkem1024");
   const auto analysis = collect(input, {1, {}});
