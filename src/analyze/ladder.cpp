@@ -108,6 +108,7 @@ class Drawing {
   void add(LadderLine::Kind kind, const tcp::Stamp& stamp, bool from_client, std::string what, std::uint64_t bytes) {
     lines_.push_back({kind, stamp.time_ns - wanted_->start_ns, stamp.packet, from_client, std::move(what), bytes});
   }
+  void add_stall(const tcp::Event& event);
   void pump();
 
   const strata::Connection* wanted_;
@@ -119,9 +120,10 @@ class Drawing {
   std::vector<LadderLine> lines_;
   std::size_t drawn_ = 0;        // lines_ up to and with the newest packet's
   std::uint64_t delivered_ = 0;  // bytes of the stream that the newest packet brought, or let come
+  bool again_ = false;           // it was sent again
 };
 
-std::string describe_segment(const tcp::Segment& segment, std::uint64_t delivered, std::uint64_t repeated) {
+std::string describe_segment(const tcp::Segment& segment, std::uint64_t delivered, std::uint64_t repeated, bool again) {
   std::string what;
   const auto also = [&what](bool holds, std::string_view word) {
     if (holds) {
@@ -135,6 +137,7 @@ std::string describe_segment(const tcp::Segment& segment, std::uint64_t delivere
   also(segment.has(tcp::flag::rst), "RST");
   also(what.empty(), "ACK");
   also(repeated != 0, "seen before");
+  also(repeated == 0 && again, "sent again");
   also(segment.payload_length > repeated && delivered == 0, "behind a hole");
   also(delivered > segment.payload_length, "fills a hole");
   return what;
@@ -144,9 +147,22 @@ void Drawing::packet(const tcp::Segment& segment, tcp::Stamp stamp, std::uint64_
   const bool from_client = segment.source == wanted_->client;
   const auto place = lines_.begin() + static_cast<std::ptrdiff_t>(drawn_);
   lines_.insert(place, {LadderLine::Kind::packet, stamp.time_ns - wanted_->start_ns, stamp.packet, from_client,
-                        describe_segment(segment, delivered_, repeated), segment.payload_length});
+                        describe_segment(segment, delivered_, repeated, again_), segment.payload_length});
   drawn_ = lines_.size();
   delivered_ = 0;
+  again_ = false;
+}
+
+// Stands behind the server's last segment before the wait, and behind the messages that came with it.
+void Drawing::add_stall(const tcp::Event& event) {
+  const auto place =
+      std::find_if(lines_.begin(), lines_.begin() + static_cast<std::ptrdiff_t>(drawn_), [&](const LadderLine& line) {
+        return line.kind == LadderLine::Kind::packet && line.packet > event.first.packet;
+      });
+  const Nanos lost_ns = event.in_order.time_ns - event.first.time_ns;
+  lines_.insert(place, {LadderLine::Kind::stall, event.first.time_ns - wanted_->start_ns, event.first.packet, false,
+                        "window full: waits for an ACK", static_cast<std::uint64_t>(lost_ns)});
+  ++drawn_;
 }
 
 void Drawing::feed(const tcp::Event& event) {
@@ -170,6 +186,12 @@ void Drawing::feed(const tcp::Event& event) {
       add(LadderLine::Kind::packet, event.in_order, from_client, "bytes that the capture lacks", event.length);
       session_.gap(role, event.offset, event.length, event.gap, event.in_order);
       pump();
+      return;
+    case tcp::EventKind::again:
+      again_ = true;
+      return;
+    case tcp::EventKind::stall:
+      add_stall(event);
       return;
     case tcp::EventKind::syn_ack:
     case tcp::EventKind::fin:

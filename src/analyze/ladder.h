@@ -21,13 +21,15 @@
 namespace tlstrata::analyze {
 
 struct LadderLine {
-  enum class Kind : std::uint8_t { packet, message, boundary };
+  // stall: the server had sent all that its window let it, and waited for an acknowledgment; after its last segment before.
+  enum class Kind : std::uint8_t { packet, message, boundary, stall };
   Kind kind = Kind::packet;
   Nanos time_ns = 0;         // since the connection's start
   std::uint64_t packet = 0;  // number in the capture; of a message: the packet that completed it
   bool from_client = true;
-  std::string what;         // "SYN", "ClientHello", "tls_handshake begins"
-  std::uint64_t bytes = 0;  // packet: of the stream; message: with its header
+  std::string what;  // "SYN", "ClientHello", "tls_handshake begins"
+  // packet: of the stream; message: with its header; boundary, stall: no bytes, but how long it takes in nanoseconds
+  std::uint64_t bytes = 0;
 };
 
 Checked<std::vector<LadderLine>> draw_ladder(const Input& input, const strata::Transaction& row);

@@ -1,7 +1,6 @@
 #include "cli/analyze_output.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -48,7 +47,7 @@ report::Json counts_json(const analyze::Counts& counts) {
 }
 
 report::Json ladder_json(const std::vector<analyze::LadderLine>& ladder) {
-  static constexpr std::array kinds{"packet", "message", "boundary"};
+  static constexpr std::array kinds{"packet", "message", "boundary", "stall"};
   report::Json lines = report::Json::array();
   for (const analyze::LadderLine& line : ladder) {
     report::Json object;
@@ -59,7 +58,9 @@ report::Json ladder_json(const std::vector<analyze::LadderLine>& ladder) {
                          ? report::Json(nullptr)
                          : report::Json(line.from_client ? "client" : "server");
     object["what"] = line.what;
-    object[line.kind == analyze::LadderLine::Kind::boundary ? "layer_ns" : "bytes"] = line.bytes;
+    object[line.kind == analyze::LadderLine::Kind::boundary ? "layer_ns"
+           : line.kind == analyze::LadderLine::Kind::stall  ? "lost_ns"
+                                                            : "bytes"] = line.bytes;
     lines.push_back(std::move(object));
   }
   return lines;
@@ -116,6 +117,15 @@ void print_facts(const strata::Connection& connection) {
   fmt::print("  flights         ClientHello {}, server {}, client's finish {}\n",
              bytes_or_dash(connection.client_hello_bytes), bytes_or_dash(connection.server_flight_bytes),
              bytes_or_dash(connection.client_finish_bytes));
+  if (const strata::Flights& flights = connection.flights; flights.round_trips) {
+    fmt::print("  round trips     {} with TCP's; {} and {} segments with payload; {}\n", *flights.round_trips,
+               flights.segments[0].value_or(0), flights.segments[1].value_or(0),
+               flights.stalls.value_or(0) == 0
+                   ? std::string("no stall")
+                   : fmt::format("the server waited {} for an ACK with its window full, {} in all",
+                                 *flights.stalls == 1 ? std::string("once") : fmt::format("{} times", *flights.stalls),
+                                 duration_or_dash(flights.stall_ns)));
+  }
   fmt::print("  certificates    {}{}\n", bytes_or_dash(connection.certificate_bytes),
              connection.certificates ? fmt::format(" in {}", *connection.certificates) : std::string{});
   if (connection.alert) {
@@ -138,6 +148,11 @@ void print_ladder(const strata::Transaction& row, const std::vector<analyze::Lad
                  format_duration(static_cast<Nanos>(line.bytes)));
       continue;
     }
+    if (line.kind == analyze::LadderLine::Kind::stall) {
+      fmt::print("{:>13}  {:>9}  {:^11}  window full: waits {} for an ACK\n", time, "",
+                 ":         :", format_duration(static_cast<Nanos>(line.bytes)));
+      continue;
+    }
     const bool is_packet = line.kind == analyze::LadderLine::Kind::packet;
     const char* arrow = is_packet ? (line.from_client ? "---------->" : "<----------")
                                   : (line.from_client ? "|         :" : ":         |");
@@ -147,9 +162,8 @@ void print_ladder(const strata::Transaction& row, const std::vector<analyze::Lad
   }
 }
 
-void print_analysis(const analyze::Counts& counts, const report::Summary& summary) {
-  const bool on_terminal = isatty(STDOUT_FILENO) == 1;
-  fmt::print("{}", report::terminal_table(summary, {.colours = on_terminal, .columns = 100}));
+void print_analysis(const analyze::Counts& counts, const report::Summary& summary, bool colours) {
+  fmt::print("{}", report::terminal_table(summary, {.colours = colours, .columns = 100}));
   fmt::print("\n{} transactions on {} connections: {}\n", counts.rows(), counts.connections,
              report::describe_outcomes(counts.outcomes));
   const tcp::PacketCounts& packets = counts.packets;

@@ -36,6 +36,9 @@ report::LadderLine line_of(analyze::LadderLine&& line) {
     case analyze::LadderLine::Kind::boundary:
       kind = Kind::boundary;
       break;
+    case analyze::LadderLine::Kind::stall:
+      kind = Kind::stall;
+      break;
   }
   return {kind, line.time_ns, line.packet, line.from_client, std::move(line.what), line.bytes};
 }

@@ -118,6 +118,23 @@ Json warm_up(const WarmUpSummary& warm_up) {
           {"flagged", warm_up.flagged}};
 }
 
+Json flights(const FlightsSummary& summary) {
+  Json object;
+  object["n"] = summary.n;
+  object["stalled"] = summary.stalled;
+  object["stalled_share"] = number(summary.stalled_share());
+  object["stall_p50_ns"] = number(summary.stall_ns);
+  object["round_trips_p50"] = number(summary.round_trips);
+  object["client_segments_p50"] = number(summary.segments[0]);
+  object["server_segments_p50"] = number(summary.segments[1]);
+  Json layers;
+  for (std::size_t layer = 0; layer < strata::layer_count; ++layer) {
+    layers[strata::layer_names[layer]] = summary.retransmitted[layer];
+  }
+  object["retransmitted"] = std::move(layers);
+  return object;
+}
+
 Json class_summary(const ClassSummary& summary) {
   Json object;
   object["group"] = or_null(summary.rows.group);
@@ -144,6 +161,7 @@ Json class_summary(const ClassSummary& summary) {
   object["server_flight_bytes"] = number(summary.server_flight_bytes);
   object["client_handshake_bytes"] = number(summary.client_handshake_bytes);
   object["server_handshake_bytes"] = number(summary.server_handshake_bytes);
+  object["flights"] = flights(summary.flights);
   return object;
 }
 
@@ -220,7 +238,7 @@ Json cell_summary(const CellSummary& cell, const Summary& summary) {
   const Json figures = class_summary(main != nullptr ? *main : ClassSummary{});
   for (const char* key :
        {"hrr", "resumed", "early_data", "boundary", "inverted", "layers", "handshake_parts", "client_hello_bytes",
-        "server_flight_bytes", "client_handshake_bytes", "server_handshake_bytes"}) {
+        "server_flight_bytes", "client_handshake_bytes", "server_handshake_bytes", "flights"}) {
     object[key] = figures.at(key);
   }
   for (std::size_t measure = 0; measure < measure_count; ++measure) {
@@ -347,6 +365,17 @@ Json to_json(const strata::Transaction& row) {
   object["request_ns"] = or_null(row.request_ns);
   object["client_hello_complete_ns"] = or_null(row.client_hello_complete_ns);
   object["inverted"] = row.inverted;
+  const strata::Flights& flights = connection.flights;
+  object["client_segments"] = or_null(flights.segments[0]);
+  object["server_segments"] = or_null(flights.segments[1]);
+  object["client_flights"] = or_null(flights.flights[0]);
+  object["server_flights"] = or_null(flights.flights[1]);
+  object["round_trips"] = or_null(flights.round_trips);
+  object["stalls"] = or_null(flights.stalls);
+  object["stall_ns"] = or_null(flights.stall_ns);
+  for (std::size_t layer = 0; layer < strata::layer_count; ++layer) {
+    object["retransmitted_" + std::string(strata::layer_names[layer])] = or_null(row.sent_again[layer]);
+  }
   object["tls"] = tls_facts(connection);
   object["traffic"] = {{"client", traffic(connection.traffic[0])}, {"server", traffic(connection.traffic[1])}};
   return object;

@@ -60,6 +60,41 @@ void Series::condense() {
   }
 }
 
+std::optional<double> Tally::median() const {
+  if (n_ == 0) {
+    return std::nullopt;
+  }
+  const auto at = [this](std::uint64_t rank) {
+    for (const auto& [value, count] : counts_) {
+      if (rank < count) {
+        return static_cast<double>(value);
+      }
+      rank -= count;
+    }
+    return 0.0;
+  };
+  return (at((n_ - 1) / 2) + at(n_ / 2)) / 2;
+}
+
+void KeptRows::add_flights(const strata::Transaction& row) {
+  for (std::size_t layer = 0; layer < strata::layer_count; ++layer) {
+    flights_.retransmitted[layer] += row.sent_again[layer].value_or(0);
+  }
+  const strata::Flights& flights = row.connection.flights;
+  if (row.request > 1 || !flights.stalls) {
+    return;  // of a connection once
+  }
+  ++flights_.n;
+  if (*flights.stalls > 0) {
+    ++flights_.stalled;
+    stall_ns_.add(number(flights.stall_ns));
+  }
+  round_trips_.add(flights.round_trips);
+  for (std::size_t role = 0; role < segments_.size(); ++role) {
+    segments_[role].add(flights.segments[role]);
+  }
+}
+
 void KeptRows::add(const strata::Transaction& row) {
   ++n_;
   inverted_ += row.inverted ? 1U : 0U;
@@ -75,6 +110,7 @@ void KeptRows::add(const strata::Transaction& row) {
   bytes_[1].add(number(connection.server_flight_bytes));
   bytes_[2].add(number(connection.client_handshake_bytes));
   bytes_[3].add(number(connection.server_handshake_bytes));
+  add_flights(row);
   has_blocks_ = has_blocks_ && row.block.has_value();
   if (has_blocks_) {
     const Nanos time_ns = row.request > 1 && row.request_ns ? *row.request_ns : connection.start_ns;
@@ -92,6 +128,7 @@ void KeptRows::condense() {
   for (Series& series : bytes_) {
     series.condense();
   }
+  stall_ns_.condense();
 }
 
 void KeptRows::describe(ClassSummary& summary) const {
@@ -105,6 +142,12 @@ void KeptRows::describe(ClassSummary& summary) const {
   summary.server_flight_bytes = median(bytes_[1]);
   summary.client_handshake_bytes = median(bytes_[2]);
   summary.server_handshake_bytes = median(bytes_[3]);
+  summary.flights = flights_;
+  summary.flights.stall_ns = median(stall_ns_);
+  summary.flights.round_trips = round_trips_.median();
+  for (std::size_t role = 0; role < segments_.size(); ++role) {
+    summary.flights.segments[role] = segments_[role].median();
+  }
 }
 
 Sample KeptRows::sample() {

@@ -9,6 +9,8 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <vector>
 
 #include "report/inference.h"
@@ -31,6 +33,22 @@ class Series {
  private:
   std::vector<double> values_;  // empty once there is a sketch
   std::optional<stats::Sketch> sketch_;
+};
+
+// Small whole numbers of many rows, counted.
+class Tally {
+ public:
+  void add(const std::optional<std::uint32_t>& value) {
+    if (value) {
+      ++counts_[*value];
+      ++n_;
+    }
+  }
+  [[nodiscard]] std::optional<double> median() const;
+
+ private:
+  std::map<std::uint32_t, std::uint64_t> counts_;
+  std::uint64_t n_ = 0;
 };
 
 class KeptRows {
@@ -60,11 +78,17 @@ class KeptRows {
   };
   static constexpr std::size_t byte_counts = 4;
 
+  void add_flights(const strata::Transaction& row);
+
   std::uint64_t n_ = 0;
   std::uint64_t inverted_ = 0;
   std::array<Series, measure_count> measures_;
   std::array<Series, strata::handshake_part_count> parts_;
   std::array<Series, byte_counts> bytes_;
+  FlightsSummary flights_;  // its medians stay open
+  Series stall_ns_;         // of rows with a stall
+  Tally round_trips_;
+  std::array<Tally, 2> segments_;
   std::vector<Place> places_;  // of each row, while all have blocks
   bool has_blocks_ = true;
 };

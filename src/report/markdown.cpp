@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 
 #include "report/answer.h"
@@ -43,6 +44,31 @@ std::string row(const Family& family, const std::string& label, const std::funct
   return text + "\n";
 }
 
+std::string stalled_field(const CellSummary& cell) {
+  const FlightsSummary* const flights = cell.main() != nullptr ? &cell.main()->flights : nullptr;
+  if (flights == nullptr || flights->n == 0) {
+    return "\u2013";
+  }
+  const std::string share = percent(*flights->stalled_share());
+  return flights->stall_ns ? fmt::format("{} ({})", share, with_micro(with_unit(*flights->stall_ns))) : share;
+}
+
+// Of each layer in its order; one figure where there is nothing.
+std::string sent_again_field(const CellSummary& cell) {
+  if (cell.main() == nullptr) {
+    return "\u2013";
+  }
+  const auto& counts = cell.main()->flights.retransmitted;
+  if (std::ranges::all_of(counts, [](std::uint64_t count) { return count == 0; })) {
+    return "0";
+  }
+  std::string text;
+  for (const std::uint64_t count : counts) {
+    text += (text.empty() ? "" : " / ") + grouped(count);
+  }
+  return text;
+}
+
 std::string family_table(const Summary& summary, const Family& family) {
   const std::string title = family_title(family);
   std::string text = title.empty() ? "" : fmt::format("**{}**\n\n", title);
@@ -72,6 +98,14 @@ std::string family_table(const Summary& summary, const Family& family) {
     const std::string line = row(family, fmt::format("{} CPU per transaction, \u00b5s", component), field);
     text += any ? line : "";
   }
+  text += row(family, "round trips to the client's Finished", [&](std::size_t c) {
+    const auto trips = summary.cells[c].main() != nullptr ? summary.cells[c].main()->flights.round_trips : std::nullopt;
+    return trips ? fmt::format("{:g}", *trips) : std::string("\u2013");
+  });
+  text += row(family, "server's first flight stalled (median loss)",
+              [&](std::size_t c) { return stalled_field(summary.cells[c]); });
+  text +=
+      row(family, "segments sent again, by layer", [&](std::size_t c) { return sent_again_field(summary.cells[c]); });
   text += row(family, "complete rows", [&](std::size_t c) {
     return grouped(summary.cells[c].main() != nullptr ? summary.cells[c].main()->n() : 0);
   });

@@ -53,6 +53,13 @@ void note_classes(CellSummary& cell) {
   if (main->rows.boundary == "inferred") {
     cell.notes.emplace_back("boundaries are inferred from record sizes and order, for lack of keys");
   }
+  if (const FlightsSummary& flights = main->flights; 2 * flights.stalled > flights.n) {
+    cell.notes.push_back(
+        fmt::format("stall: in {} of {} handshakes the server's first flight was larger than its window and waited for "
+                    "an ACK, {} in "
+                    "the median",
+                    grouped(flights.stalled), grouped(flights.n), with_unit(flights.stall_ns.value_or(0))));
+  }
   if (main->inverted > 0) {
     cell.notes.push_back(
         fmt::format("{} rows lack an interval that would have been negative (inverted)", main->inverted));

@@ -30,13 +30,13 @@ struct Results {
 
 // A line of a connection's ladder: as analyze::LadderLine, which this layer cannot see.
 struct LadderLine {
-  enum class Kind : std::uint8_t { packet, message, boundary };
+  enum class Kind : std::uint8_t { packet, message, boundary, stall };
   Kind kind = Kind::packet;
   Nanos time_ns = 0;         // since the connection's start
   std::uint64_t packet = 0;  // number in the capture; 0: none
   bool from_client = true;
   std::string what;         // hostile
-  std::uint64_t bytes = 0;  // boundary: nanoseconds that the layer took
+  std::uint64_t bytes = 0;  // boundary, stall: nanoseconds that it took
 };
 
 struct Ladder {

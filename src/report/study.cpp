@@ -349,6 +349,39 @@ Grid course(const Summary& summary) {
   return grid;
 }
 
+Grid flights(const Summary& summary) {
+  Grid grid{"flights",
+            "Flights and stalls of the handshake",
+            {cell_column,
+             {"n", "n", Kind::count},
+             {"round_trips_p50", "round trips", Kind::number},
+             {"stalled_share", "stalled", Kind::share},
+             {"stall_p50_ns", "lost by a stall", Kind::time},
+             {"client_segments_p50", "client's segments", Kind::number},
+             {"server_segments_p50", "server's segments", Kind::number}},
+            {}};
+  for (const char* layer : strata::layer_names) {
+    grid.columns.push_back({"retransmitted_" + std::string(layer), std::string("again in ") + layer, Kind::count});
+  }
+  for (const CellSummary& cell : summary.cells) {
+    if (cell.main() == nullptr) {
+      continue;
+    }
+    const FlightsSummary& of = cell.main()->flights;
+    std::vector<Value> values{
+        cell_name(cell),       count_of(of.n),           value_of(of.round_trips), value_of(of.stalled_share()),
+        value_of(of.stall_ns), value_of(of.segments[0]), value_of(of.segments[1])};
+    for (const std::uint64_t count : of.retransmitted) {
+      values.push_back(count_of(count));
+    }
+    grid.rows.push_back(std::move(values));
+  }
+  grid.notes = {
+      "Medians; round trips with TCP's own. Stalled: the server's first flight waited for an ACK with its window full. "
+      "Again: segments of both sides that were sent again, in all rows."};
+  return grid;
+}
+
 Grid outcomes(const Summary& summary) {
   Grid grid{"outcomes", "Outcomes of all transactions", {cell_column, {"scheduled", "scheduled", Kind::count}}, {}};
   for (const char* name : strata::outcome_names) {
@@ -381,8 +414,8 @@ Value high_of(const std::optional<Interval>& interval) {
 }
 
 std::vector<Grid> study_grids(const Summary& summary) {
-  return {percentiles(summary), differences(summary), effects(summary), shares(summary),  dilution(summary),
-          processors(summary),  traffic(summary),     course(summary),  outcomes(summary)};
+  return {percentiles(summary), differences(summary), effects(summary), shares(summary), dilution(summary),
+          processors(summary),  traffic(summary),     flights(summary), course(summary), outcomes(summary)};
 }
 
 }  // namespace tlstrata::report

@@ -2,7 +2,7 @@
 //
 // In:      a Summary.
 // Out:     medians, percentiles, differences, effects (overhead factor, Glass's and Cliff's delta), shares (COS),
-//          dilution (what the response's size makes of the overhead), cpu, traffic, course (drift and warm-up), outcomes.
+//          dilution (what the response's size makes of the overhead), cpu, traffic, flights, course (drift and warm-up), outcomes.
 // Threads: pure functions.
 // Source:  design.md section 2.
 #pragma once

@@ -174,6 +174,20 @@ struct RowClass {
 // "X25519, HelloRetryRequest, resumed". A group without a name is its code point: nothing hostile in it.
 std::string describe_class(const RowClass& rows);
 
+// How the handshakes of a class crossed the network.
+struct FlightsSummary {
+  std::uint64_t n = 0;                                             // rows whose stalls are known
+  std::uint64_t stalled = 0;                                       // of them, with a stall
+  std::optional<double> stall_ns;                                  // median of what those lost
+  std::optional<double> round_trips;                               // medians
+  std::array<std::optional<double>, 2> segments;                   // the client's, the server's
+  std::array<std::uint64_t, strata::layer_count> retransmitted{};  // segments of all rows
+
+  [[nodiscard]] std::optional<double> stalled_share() const {
+    return n == 0 ? std::nullopt : std::optional(static_cast<double>(stalled) / static_cast<double>(n));
+  }
+};
+
 // The `complete` rows of one class of a cell.
 struct ClassSummary {
   RowClass rows;
@@ -186,6 +200,7 @@ struct ClassSummary {
   std::optional<double> server_flight_bytes;
   std::optional<double> client_handshake_bytes;
   std::optional<double> server_handshake_bytes;
+  FlightsSummary flights;
 
   [[nodiscard]] std::uint64_t n() const { return count; }
 };

@@ -1,5 +1,7 @@
 #include "report/transactions_csv.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -20,7 +22,12 @@ constexpr std::string_view header_line =
     "tls_to_app_ns,app_response_ns,total_ns,last_byte_ns,outcome,boundary,tls_version,cipher,group,key_shares,hrr,"
     "resumed,early_data,alpn,client_hello_bytes,server_flight_bytes,client_handshake_bytes,server_handshake_bytes,"
     "method,status,hello_send_ns,retry_ns,server_wait_ns,server_flight_ns,client_finish_ns,request_ns,"
-    "client_hello_complete_ns,inverted\n";
+    "client_hello_complete_ns,inverted,client_segments,server_segments,client_flights,server_flights,round_trips,"
+    "stalls,"
+    "stall_ns,retransmitted_tcp_handshake,retransmitted_tcp_to_tls,retransmitted_tls_handshake,"
+    "retransmitted_tls_to_app,retransmitted_app_response\n";
+// Files of before there were flights end here.
+constexpr std::string_view header_without_flights = header_line.substr(0, header_line.find(",client_segments"));
 
 constexpr std::string_view remedy = "give a file that tlstrata wrote, or make it again with tlstrata analyze";
 
@@ -52,7 +59,7 @@ std::optional<std::uint16_t> cipher_code(std::string_view text) {
   return found != codes.end() ? std::optional(found->second) : std::nullopt;
 }
 
-// Writes fields one after the other into memory that is large enough: a row has forty, and a string's own bookkeeping
+// Writes fields one after the other into memory that is large enough: a row has fifty, and a string's own bookkeeping
 // for each would cost as much as the numbers.
 class Cursor {
  public:
@@ -124,6 +131,21 @@ void write_connection(Cursor& cursor, const strata::Connection& connection, std:
   }
 }
 
+void write_flights(Cursor& cursor, const strata::Transaction& row) {
+  const strata::Flights& flights = row.connection.flights;
+  for (const auto& count : {flights.segments[0], flights.segments[1], flights.flights[0], flights.flights[1],
+                            flights.round_trips, flights.stalls}) {
+    cursor.comma();
+    cursor.number(count);
+  }
+  cursor.comma();
+  cursor.number(flights.stall_ns);
+  for (const auto& count : row.sent_again) {
+    cursor.comma();
+    cursor.number(count);
+  }
+}
+
 template <typename Enum, std::size_t N>
 Enum named(CsvReader& reader, const std::array<const char*, N>& names) {
   const std::string_view text = reader.text();
@@ -176,7 +198,22 @@ void read_connection(CsvReader& reader, strata::Connection& connection) {
   connection.server_handshake_bytes = reader.optional_number<std::uint64_t>();
 }
 
-strata::Transaction read_row(CsvReader& reader) {
+void read_flights(CsvReader& reader, strata::Transaction& row) {
+  strata::Flights& flights = row.connection.flights;
+  for (auto* counts : {&flights.segments, &flights.flights}) {
+    for (auto& count : *counts) {
+      count = reader.optional_number<std::uint32_t>();
+    }
+  }
+  flights.round_trips = reader.optional_number<std::uint32_t>();
+  flights.stalls = reader.optional_number<std::uint32_t>();
+  flights.stall_ns = reader.optional_number<Nanos>();
+  for (auto& count : row.sent_again) {
+    count = reader.optional_number<std::uint32_t>();
+  }
+}
+
+strata::Transaction read_row(CsvReader& reader, bool has_flights) {
   strata::Transaction row;
   row.cell = reader.text();
   row.block = reader.optional_number<std::uint32_t>();
@@ -201,6 +238,9 @@ strata::Transaction read_row(CsvReader& reader) {
   row.request_ns = reader.optional_number<Nanos>();
   row.client_hello_complete_ns = reader.optional_number<Nanos>();
   row.inverted = reader.flag();
+  if (has_flights) {
+    read_flights(reader, row);
+  }
   return row;
 }
 
@@ -229,7 +269,7 @@ void append_transaction(std::string& out, const strata::Transaction& row) {
   const std::string_view cell = safe_field(row.cell, kept[0]);
   const std::string_view alpn = safe_field(row.connection.alpn, kept[1]);
   const std::string_view method = safe_field(row.method, kept[2]);
-  constexpr std::size_t longest_rest = 40 * 24 + 2 * tcp::longest_endpoint + 128;
+  constexpr std::size_t longest_rest = 52 * 24 + 2 * tcp::longest_endpoint + 128;
   constexpr std::size_t longest_group = 32;
   const std::size_t most =
       longest_rest + cell.size() + alpn.size() + method.size() + longest_group * (row.connection.key_shares.size() + 1);
@@ -275,26 +315,38 @@ void append_transaction(std::string& out, const strata::Transaction& row) {
     cursor.number(row.request_ns);
     cursor.comma();
     cursor.number(row.client_hello_complete_ns);
-    cursor.raw(row.inverted ? ",1\n" : ",0\n");
+    cursor.raw(row.inverted ? ",1" : ",0");
+    write_flights(cursor, row);
+    cursor.raw('\n');
     return static_cast<std::size_t>(cursor.at() - text);
   });
 }
 
-Checked<TransactionsWriter> TransactionsWriter::open(const std::filesystem::path& path) {
+Checked<TransactionsWriter> TransactionsWriter::open(const std::filesystem::path& path, std::string_view further) {
   Checked<io::OutputFile> file = io::OutputFile::create(path.string());
   if (!file) {
     return std::unexpected(file.error());
   }
   TransactionsWriter writer(std::move(*file));
-  if (const Checked<void> written = writer.file_.write(header_line); !written) {
+  writer.has_further_ = !further.empty();
+  std::string header(header_line);
+  if (writer.has_further_) {
+    header.insert(header.size() - 1, fmt::format(",{}", further));
+  }
+  if (const Checked<void> written = writer.file_.write(header); !written) {
     return std::unexpected(written.error());
   }
   return writer;
 }
 
-Checked<void> TransactionsWriter::add(const strata::Transaction& row) {
+Checked<void> TransactionsWriter::add(const strata::Transaction& row, std::string_view further) {
   line_.clear();
   append_transaction(line_, row);
+  if (has_further_) {
+    line_.back() = ',';
+    append_field(line_, further);
+    line_ += '\n';
+  }
   return file_.write(line_);
 }
 
@@ -317,8 +369,10 @@ Checked<void> write_transactions_csv(const std::filesystem::path& path, std::spa
 
 Checked<std::vector<strata::Transaction>> parse_transactions_csv(std::string_view text, const std::string& where) {
   std::vector<strata::Transaction> rows;
-  const Checked<void> read = each_record(text, where, header_line.substr(0, header_line.size() - 1),
-                                         [&rows](CsvReader& reader) { rows.push_back(read_row(reader)); });
+  const std::string_view whole = header_line.substr(0, header_line.size() - 1);
+  const bool has_flights = text.starts_with(whole);
+  const Checked<void> read = each_record(text, where, has_flights ? whole : header_without_flights,
+                                         [&](CsvReader& reader) { rows.push_back(read_row(reader, has_flights)); });
   if (!read) {
     return std::unexpected(read.error());
   }

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "strata/flights.h"
 #include "strata/transaction.h"
 #include "tcp/types.h"
 
@@ -35,6 +36,7 @@ struct SealedRecord {
   std::uint64_t end = 0;     // stream offset behind it
   Stamp first;
   Stamp complete;
+  PayloadCounts counts;  // of the connection, with the packet that completed it
 };
 inline constexpr std::size_t most_sealed = 64;  // a side: what inference looks at
 
@@ -49,6 +51,9 @@ struct Facts {
   Stamp last_progress;        // newest packet that brought something new
   tcp::CloseReason close = tcp::CloseReason::none;
   Nanos capture_end_ns = 0;  // stamp of the input's last packet
+  Course course;
+  PayloadCounts until_finished;  // with the packet that completes the client's Finished
+  bool can_stall = false;        // a stall would have been told: both directions were captured, and TCP's handshake
 
   // Losses of the capture, by direction.
   bool missing_bytes = false;  // a gap stopped the reading of a direction

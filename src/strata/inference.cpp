@@ -153,6 +153,7 @@ bool infer_tls13(Facts& facts) {
   }
   Connection& connection = facts.connection;
   facts.client_finished = finished.complete;
+  facts.until_finished = finished.counts;
   facts.server_finished = server[*server_finished].complete;
   connection.client_handshake_bytes = finished.end - facts.client_begin;
   connection.client_finish_bytes = finished.end - facts.client_hello_end;

@@ -156,6 +156,8 @@ void Facts::renew() {
     sealed[i].clear();
     fresh.sealed[i] = std::move(sealed[i]);
   }
+  course.renew();
+  fresh.course = std::move(course);
   exchanges.clear();
   fresh.exchanges = std::move(exchanges);
   *this = std::move(fresh);
@@ -169,6 +171,7 @@ bool handshake_complete(const Facts& facts) {
 void judge(Facts&& facts, std::vector<Transaction>& rows) {
   const std::size_t count = std::max<std::size_t>(facts.exchanges.size(), 1);
   const std::size_t before = rows.size();
+  facts.connection.flights = flights_of(facts);
   rows.resize(before + count);
   for (std::size_t i = 0; i < count; ++i) {
     Transaction& row = rows[before + i];
@@ -180,6 +183,7 @@ void judge(Facts&& facts, std::vector<Transaction>& rows) {
       fill_later_row(*exchange, row);
     }
     row.outcome = judge_outcome(facts, exchange);
+    row.sent_again = sent_again_by_layer(facts, i);
     if (exchange != nullptr) {
       row.request = static_cast<std::uint32_t>(i + 1);
       row.method = std::move(exchange->method);

@@ -93,7 +93,12 @@ void Tracker::feed(const tcp::Event& event) {
       if (!client_) {
         orient(Role::client, event.side);
       }
-      if (!facts_.syn.present() && role_of(event.side) == Role::client) {
+      if (role_of(event.side) != Role::client) {
+        return;
+      }
+      if (facts_.syn.present()) {
+        facts_.course.again(role_index(event.side), event.first.packet, false);
+      } else {
         facts_.syn = event.first;
       }
       return;
@@ -101,7 +106,12 @@ void Tracker::feed(const tcp::Event& event) {
       if (!client_) {
         orient(Role::server, event.side);
       }
-      if (!facts_.syn_ack.present() && role_of(event.side) == Role::server) {
+      if (role_of(event.side) != Role::server) {
+        return;
+      }
+      if (facts_.syn_ack.present()) {
+        facts_.course.again(role_index(event.side), event.first.packet, false);
+      } else {
         facts_.syn_ack = event.first;
         facts_.last_progress = event.first;
       }
@@ -111,6 +121,7 @@ void Tracker::feed(const tcp::Event& event) {
         guess_orientation(event);
       }
       facts_.any_data = true;
+      facts_.course.data(role_index(event.side), event.first.packet);
       facts_.last_progress = event.in_order;
       session_.chunk(role_of(event.side), event.bytes, event.offset, event.first, event.in_order);
       pump();
@@ -125,6 +136,14 @@ void Tracker::feed(const tcp::Event& event) {
     case tcp::EventKind::reset:
       facts_.reset = event.first;
       facts_.reset_by_client = role_of(event.side) == Role::client;
+      return;
+    case tcp::EventKind::again:
+      facts_.course.again(role_index(event.side), event.first.packet, true);
+      return;
+    case tcp::EventKind::stall:
+      if (role_of(event.side) == Role::server) {
+        facts_.course.stall({event.offset, event.in_order.time_ns - event.first.time_ns});
+      }
       return;
     case tcp::EventKind::closed:
       close(event.close);
@@ -156,7 +175,7 @@ void Tracker::take(const tls::Item& item) {
   if (const auto& sealed = facts_.sealed[tls::index(item.role)];
       item.follows_finished && !sealed.empty() && sealed.size() < most_sealed) {
     facts_.boundary = Boundary::decrypted;
-    take_finished(item.role, sealed.back().complete, sealed.back().end);
+    take_finished(item.role, sealed.back().complete, sealed.back().end, sealed.back().counts);
   }
   switch (item.kind) {
     case tls::Item::Kind::client_hello:
@@ -276,7 +295,7 @@ void Tracker::take_message(const tls::Item& item) {
       return;
     case tls::HandshakeType::finished:
       facts_.boundary = Boundary::decrypted;
-      take_finished(item.role, item.complete, item.record_end);
+      take_finished(item.role, item.complete, item.record_end, facts_.course.counts());
       return;
     default:
       return;
@@ -309,7 +328,7 @@ void Tracker::set_counts() {
   }
 }
 
-void Tracker::take_finished(Role role, Stamp complete, std::uint64_t record_end) {
+void Tracker::take_finished(Role role, Stamp complete, std::uint64_t record_end, const PayloadCounts& counts) {
   Connection& connection = facts_.connection;
   if (role == Role::server && !facts_.server_finished.present()) {
     facts_.server_finished = complete;
@@ -317,6 +336,7 @@ void Tracker::take_finished(Role role, Stamp complete, std::uint64_t record_end)
     connection.server_handshake_bytes = record_end - facts_.server_begin;
   } else if (role == Role::client && !facts_.client_finished.present()) {
     facts_.client_finished = complete;
+    facts_.until_finished = counts;
     connection.client_handshake_bytes = record_end - facts_.client_begin;
     if (facts_.client_hello.present()) {
       connection.client_finish_bytes = record_end - facts_.client_hello_end;
@@ -328,7 +348,7 @@ void Tracker::take_opaque(const tls::Item& item) {
   const bool is_tls12 = facts_.server_hello.present() && facts_.connection.tls_version <= tls12;
   if (is_tls12 && item.content_type == tls::ContentType::handshake && change_cipher_spec_[tls::index(item.role)]) {
     // The first protected record behind the ChangeCipherSpec holds the Finished, seen from outside.
-    take_finished(item.role, item.complete, item.record_end);
+    take_finished(item.role, item.complete, item.record_end, facts_.course.counts());
     return;
   }
   if (item.content_type != tls::ContentType::application_data) {
@@ -338,7 +358,7 @@ void Tracker::take_opaque(const tls::Item& item) {
   if (sealed.size() < most_sealed) {
     const auto length =
         static_cast<std::uint32_t>(item.record_end - item.record_begin - tls::RecordReader::header_size);
-    sealed.push_back({length, item.record_end, item.first, item.complete});
+    sealed.push_back({length, item.record_end, item.first, item.complete, facts_.course.counts()});
   }
   if (item.is_early) {
     return;

@@ -30,11 +30,14 @@ class Tracker {
   void feed(const tcp::Event& event);
   // At the end of the connection: the segments each side sent, and the stamp of the input's last packet so far.
   void set_traffic(const tcp::Traffic& a, const tcp::Traffic& b);
+  // The capture shows what a stall is told by.
+  void set_can_stall(bool can_stall) { facts_.can_stall = can_stall; }
   void set_capture_end(Nanos time_ns) { facts_.capture_end_ns = time_ns; }
   Result<std::optional<Transaction>> next();
 
  private:
   [[nodiscard]] tls::Role role_of(tcp::Side side) const;
+  [[nodiscard]] std::size_t role_index(tcp::Side side) const { return tls::index(role_of(side)); }
   void orient(tls::Role role, tcp::Side side);
   void guess_orientation(const tcp::Event& event);
   void pump();
@@ -46,7 +49,7 @@ class Tracker {
   void take_alert(const tls::Item& item);
   void take_certificate(const tls::Item& item);
   void set_counts();
-  void take_finished(tls::Role role, Stamp complete, std::uint64_t record_end);
+  void take_finished(tls::Role role, Stamp complete, std::uint64_t record_end, const PayloadCounts& counts);
   void take_gap(tcp::GapReason reason);
   void take(http::Event& event);
   void drain_http();

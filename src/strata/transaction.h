@@ -69,6 +69,17 @@ using OutcomeCounts = std::array<std::uint64_t, outcome_count>;
   return boundary_names[static_cast<std::size_t>(b)];
 }
 
+// How the handshake, from the first SYN to the client's Finished, crossed the network. Absent: the capture lacks a part of it.
+// Pairs are the client's and the server's.
+struct Flights {
+  std::array<std::optional<std::uint32_t>, 2> segments;  // with payload, as captured, those sent again too
+  std::array<std::optional<std::uint32_t>, 2> flights;   // turns of payload
+  std::optional<std::uint32_t>
+      round_trips;                      // TCP's own, one for each server's turn that the client waited for, one a stall
+  std::optional<std::uint32_t> stalls;  // of the server's first flight, for an acknowledgment; absent: can't be told
+  std::optional<Nanos> stall_ns;        // lost by them
+};
+
 // What holds for a whole connection, the same on each of its rows.
 struct Connection {
   std::uint64_t number = 0;  // from 1, in order of first packets within a capture
@@ -90,6 +101,7 @@ struct Connection {
   std::optional<std::uint64_t> client_handshake_bytes;
   std::optional<std::uint64_t> server_handshake_bytes;
   std::array<tcp::Traffic, 2> traffic;  // client's, server's
+  Flights flights;
 
   // Bytes are TLS record bytes with headers unless said otherwise; absent: not seen, or behind protection that stayed closed.
   std::vector<std::uint16_t> key_share_bytes;              // of each of `key_shares`, in its order: key_exchange alone
@@ -120,6 +132,9 @@ struct Transaction {
   std::optional<Nanos> last_byte_ns;  // end of the response body, from total's origin
   std::optional<Nanos> request_ns;    // the request's first byte, Unix epoch
   std::optional<Nanos> client_hello_complete_ns;  // from the ClientHello's first packet; only where it spans packets
+  // Segments of both sides that were sent again, by the layer in which the copy was captured; those of app_response until
+  // the next request or the connection's end. Absent: the layer did not begin.
+  std::array<std::optional<std::uint32_t>, layer_count> sent_again;
   Outcome outcome = Outcome::complete;
   Boundary boundary = Boundary::none;
   bool inverted = false;  // an interval would have been negative and is absent

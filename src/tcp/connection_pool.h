@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tcp/id_list.h"
+#include "tcp/rounds.h"
 #include "tcp/stream.h"
 #include "tcp/types.h"
 
@@ -24,6 +25,7 @@ struct Connection {
   bool a_is_low = false;        // Side::a is the lower end of the flow's tuple
   std::array<bool, 2> spoke{};  // sent anything at all, by Side
   std::array<Stream, 2> streams;
+  Rounds rounds;
   Stamp last;
   Nanos active_since_ns = 0;   // not silent later than this
   ConnectionId older = no_id;  // for a list by activity

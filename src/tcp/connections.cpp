@@ -36,6 +36,12 @@ std::size_t end_of(const Connection& connection, Side side) {
   return (side == Side::a) == connection.a_is_low ? 0 : 1;
 }
 
+// A segment that fills a hole was overtaken by others, or is one that was lost before the capture point and sent again. The
+// second takes a round trip to the sender at least.
+bool came_again(Nanos loop_ns, Nanos late_ns) {
+  return loop_ns != Rounds::unknown && late_ns >= std::max(loop_ns / 4 * 3, Rounds::least_ns);
+}
+
 }  // namespace
 
 Connections::Connections(Share share, Limits limits, std::uint64_t seed)
@@ -65,7 +71,7 @@ void Connections::feed(const capture::Packet& packet) {
   Segment segment;
   const Fate fate = decoder_.decode(packet, segment);
   if (fate == Fate::tcp) [[likely]] {
-    take(segment, stamp);
+    take(segment, stamp, packet.file);
   } else {
     ++(counts_.*counter_of(fate));
   }
@@ -81,8 +87,12 @@ Event& Connections::push(EventKind kind, ConnectionId id, Side side, Stamp stamp
   return event;
 }
 
-void Connections::take(const Segment& segment, Stamp stamp) {
+void Connections::take(const Segment& segment, Stamp stamp, std::uint32_t file) {
   const Route route = Route::of(segment.source, segment.destination);
+  if (share_.flows != nullptr && share_.flows->contains(file, route.tuple) != share_.only_flows) [[unlikely]] {
+    ++counts_.other_connections;
+    return;
+  }
   const std::uint64_t hash = flows_.hash(route.tuple);
   if (share_.workers > 1 && owner_of(hash, share_.workers) != share_.worker) {
     ++counts_.other_connections;
@@ -207,11 +217,38 @@ void Connections::take_in(ConnectionId id, bool from_low, const Segment& segment
   const std::uint64_t offset = stream.delivered();
   if (!stream.add_in_order(segment.sequence, segment.payload.size(), segment.payload_length)) {
     take_bytes(id, side, segment.sequence, segment, stamp);
-  } else if (segment.payload_length != 0) {
+    return;
+  }
+  if (connection.rounds.watches()) {
+    watch_rounds(id, side, offset, segment, stamp);
+  }
+  if (segment.payload_length != 0) {
     Event& event = push(EventKind::data, id, side, stamp);
     event.offset = offset;
     event.bytes = segment.payload;
     event.length = segment.payload_length;
+  }
+}
+
+// Before the bytes are told: a stall comes before what it held up.
+void Connections::watch_rounds(ConnectionId id, Side side, std::uint64_t offset, const Segment& segment, Stamp stamp) {
+  Connection& connection = pool_[id];
+  Rounds& rounds = connection.rounds;
+  if (side != rounds.server()) {
+    if (!segment.has(flag::ack)) {
+      return;
+    }
+    rounds.acknowledged(connection.streams[index(rounds.server())].acknowledged(), stamp.time_ns);
+    if (segment.payload_length != 0) {
+      rounds.asked(offset, stamp.time_ns);
+    }
+    return;
+  }
+  rounds.answered(connection.streams[index(other(side))].acknowledged(), stamp.time_ns);
+  if (segment.payload_length != 0 && rounds.sent(offset, segment.payload_length, stamp)) {
+    Event& event = push(EventKind::stall, id, side, rounds.last_before());
+    event.in_order = stamp;
+    event.offset = offset;
   }
 }
 
@@ -245,8 +282,18 @@ void Connections::take_control(ConnectionId id, Side side, const Segment& segmen
 void Connections::take_bytes(ConnectionId id, Side side, std::uint32_t sequence, const Segment& segment, Stamp stamp) {
   Stream& stream = pool_[id].streams[index(side)];
   const std::size_t held_before = stream.held_bytes();
+  const std::uint64_t repeated_before = stream.traffic.retransmitted_bytes;
+  const auto hole_since_ns = segment.payload_length != 0 ? stream.hole_since(sequence) : std::nullopt;
+  const std::uint64_t offset = stream.has_base() ? stream.offset_at(sequence) : 0;
   stream.add(sequence, segment.payload, segment.payload_length, segment.has(flag::fin), stamp, pieces_);
   held_bytes_ += stream.held_bytes() - held_before;
+  if (stream.traffic.retransmitted_bytes != repeated_before ||
+      (hole_since_ns && came_again(pool_[id].rounds.loop_ns(side), stamp.time_ns - *hole_since_ns))) {
+    push(EventKind::again, id, side, stamp);
+  }
+  if (pool_[id].rounds.watches()) {
+    watch_rounds(id, side, offset, segment, stamp);
+  }
   if (held_bytes_ > limits_.held_bytes && stream.held_bytes() > 0) {
     release(id, side, false, stamp);
   } else {
@@ -263,6 +310,11 @@ void Connections::take_syn(ConnectionId id, Side side, const Segment& segment, S
     connection.streams[index(side)].set_base(segment.sequence + 1);
   }
   const bool is_ack = segment.has(flag::ack);
+  if (is_ack) {
+    connection.rounds.syn_ack(segment, side, stamp.time_ns);
+  } else {
+    connection.rounds.syn(segment, stamp.time_ns);
+  }
   push(is_ack ? EventKind::syn_ack : EventKind::syn, id, side, stamp).has_payload = segment.payload_length != 0;
   if (is_ack) {
     connection.streams[index(other(side))].set_base(segment.acknowledgment);
@@ -364,6 +416,14 @@ void Connections::forget() {
   for (FlowIndex index = closed_.oldest(); index != no_id && expired(flows_[index]); index = closed_.oldest()) {
     closed_.remove(flows_, index);
     flows_.erase(index);
+  }
+}
+
+void Connections::pass_time(Nanos now_ns) {
+  begin_step();
+  if (now_ns > now_ns_) {
+    now_ns_ = now_ns;
+    sweep();
   }
 }
 

@@ -74,6 +74,9 @@ bool read_plain_tcp(Bytes bytes, std::size_t wire, Segment& segment) {
     return false;
   }
   segment.payload = bytes.subspan(header_bytes);
+  if (segment.has(flag::syn)) {
+    segment.options = bytes.subspan(tcp_header_bytes, header_bytes - tcp_header_bytes);
+  }
   segment.payload_length = static_cast<std::uint32_t>(wire - header_bytes);
   return true;
 }

@@ -35,6 +35,7 @@ struct Segment {
   std::uint8_t flags = 0;
   std::span<const std::uint8_t> payload;  // the captured part
   std::uint32_t payload_length = 0;       // on the wire; more than payload.size() where the snap length cut it
+  std::span<const std::uint8_t> options;  // of a SYN; empty elsewhere, and where the snap length cut them
 
   [[nodiscard]] bool has(std::uint8_t mask) const { return (flags & mask) != 0; }
 };

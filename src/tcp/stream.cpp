@@ -18,6 +18,14 @@ std::uint64_t Stream::reached() const {
   return holds() ? waiting_->held.rbegin()->first + waiting_->held.rbegin()->second.length : next_;
 }
 
+std::optional<Nanos> Stream::hole_since(std::uint32_t sequence) const {
+  if (!has_base_ || !holds()) {
+    return std::nullopt;
+  }
+  const auto behind = waiting_->held.upper_bound(offset_at(sequence));
+  return behind == waiting_->held.end() ? std::nullopt : std::optional(behind->second.stamp.time_ns);
+}
+
 std::uint64_t Stream::already_captured(std::uint64_t begin, std::uint64_t end) const {
   std::uint64_t seen = begin < next_ ? std::min(end, next_) - begin : 0;
   if (!holds()) {

@@ -10,6 +10,7 @@
 // Source:    RFC 9293 sections 3.4 (sequence numbers) and 3.10.7.4 (segments).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -79,6 +80,13 @@ class Stream {
   [[nodiscard]] bool plausible(std::uint32_t sequence) const;
 
   [[nodiscard]] bool finished() const { return fin_delivered_; }
+  [[nodiscard]] std::uint64_t acknowledged() const { return acknowledged_; }
+  // When the capture first had bytes behind the hole that a segment with this sequence number would fill; absent: no hole.
+  [[nodiscard]] std::optional<Nanos> hole_since(std::uint32_t sequence) const;
+  // The stream offset of a sequence number near the expected one.
+  [[nodiscard]] std::uint64_t offset_at(std::uint32_t sequence) const {
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(offset_of(sequence), 0));
+  }
   // What waits for holes costs so much memory.
   [[nodiscard]] std::size_t held_bytes() const { return waiting_ ? waiting_->cost : 0; }
   [[nodiscard]] std::uint64_t delivered() const { return next_; }

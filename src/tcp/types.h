@@ -51,7 +51,9 @@ enum class EventKind : std::uint8_t {
   gap,      // `length` bytes of the stream that the capture lacks; the stream goes on after them
   fin,      // in stream order: all bytes before it were delivered or declared a gap
   reset,    // RST inside the window
-  closed,   // no more events of this generation; the id is free afterwards
+  again,  // a segment that was sent again: a copy of bytes seen before, or one that came too late to have been overtaken
+  stall,   // the server waited for an acknowledgment; `first`: its last segment before, `in_order`: the one that waited
+  closed,  // no more events of this generation; the id is free afterwards
 };
 
 enum class GapReason : std::uint8_t {
@@ -76,7 +78,7 @@ struct Event {
   ConnectionId connection = 0;
   Stamp first;                          // the packet that first carried these bytes; the packet itself for others
   Stamp in_order;                       // data, gap, fin: the packet at which the stream has no hole up to here
-  std::uint64_t offset = 0;             // data, gap, fin: of the first byte
+  std::uint64_t offset = 0;             // data, gap, fin, stall: of the first byte
   std::span<const std::uint8_t> bytes;  // data
   std::uint64_t length = 0;             // gap
   GapReason gap = GapReason::none;

@@ -186,8 +186,12 @@ bool Walk::read_tcp() {
     // The snap length cut the options: the header says all that is needed, the payload is wholly cut.
     captured_ = {};
     wire_ -= header_length;
-  } else if (!drop(header_length)) {
-    return false;
+  } else {
+    segment_.options =
+        segment_.has(flag::syn) ? captured_.subspan(20, header_length - 20) : std::span<const std::uint8_t>{};
+    if (!drop(header_length)) {
+      return false;
+    }
   }
   segment_.payload = captured_;
   segment_.payload_length = static_cast<std::uint32_t>(std::min<std::size_t>(wire_, 0xFFFFFFFFU));

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Labs over an emulated path: delay, a retry's round trip, and an initial window that a chain does not fit.
+"""Labs over an emulated path: delay, a retry's round trip, and which chains and groups stay in one flight of the server's.
 
 What is asserted no busy machine can break: nothing is quicker than the path, and differences of round trips are far larger
-than what scheduling adds. `--folder DIR` instead prints what a run of `hrr` or `paths` measured of its paths.
+than what scheduling adds. `--folder DIR` instead prints what a run of `hrr` or `paths` measured of its paths, and its stalls.
 """
 
 import argparse
@@ -34,9 +34,14 @@ transactions = 4
 proxy = false
 """
 WINDOW = """name = "window"
-groups = ["X25519MLKEM768"]
+groups = ["X25519", "X25519MLKEM768"]
 responses = ["direct"]
-certificate = ["ecdsa-p256", { kind = "ml-dsa-65", chain = 3 }]
+certificate = [
+  "ecdsa-p256",
+  { kind = "rsa-2048", chain = 3 },
+  { kind = "ml-dsa-44", chain = 3 },
+  { kind = "ml-dsa-65", chain = 3 },
+]
 rate = 10
 block = "1s"
 blocks = 1
@@ -48,6 +53,9 @@ transactions = 4
 [capture]
 proxy = false
 """
+
+
+CHAINS = [("ecdsa-p256", 1), ("rsa-2048", 3), ("ml-dsa-44", 3), ("ml-dsa-65", 3)]
 
 
 def median(rows, column):
@@ -110,12 +118,44 @@ class Check:
         print("initial windows on a path of 60 ms")
         cells = {name: rows[f"x25519mlkem768-{name}-direct"]
                  for name in ("ecdsa-p256-60ms-iw10", "ml-dsa-65-chain3-60ms-iw10", "ml-dsa-65-chain3-60ms-iw20")}
+        self.in_one_flight(rows)
         short, stalled, wide = (median_ms(mine, "tls_handshake_ns") for mine in cells.values())
         flight = median(cells["ml-dsa-65-chain3-60ms-iw10"], "server_flight_bytes")
         self.expect(flight > 14_480, f"the long chain's flight is {flight:.0f} bytes, beyond 14,480")
         self.expect(60 <= short < 100, f"a short chain takes {short:.1f} ms at a window of 10")
         self.expect(stalled > short + 45, f"the long one {stalled:.1f} ms at 10: a round trip more")
         self.expect(wide < stalled - 45, f"the long one {wide:.1f} ms at 20: the round trip is gone")
+
+
+    def arithmetic(self, window):
+        """(group, certificate, chain) -> the server's flight in bytes, and how often it waits for an ACK: of bytes alone."""
+        expected = {}
+        for kind, chain in CHAINS:
+            command = [self.arguments.tlstrata, "handshake", "--groups", "X25519,X25519MLKEM768", "--certs", kind, "--chain", str(chain),
+                       "--initcwnd", str(window), "--handshakes", "4", "--runs", "1", "--account", "off", "--json", "-"]
+            text = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, check=True).stdout
+            for one in json.loads(text)["configurations"]:
+                flight = next(flight for flight in one["tcp"]["flights"] if flight["from"] == "server")
+                expected[one["group"], kind, chain] = (flight["bytes"], flight["waits"])
+        return expected
+
+    def in_one_flight(self, rows):
+        """The table from measurement, and the one from arithmetic beside it."""
+        print(f"{'group':<16}{'chain':<14}{'window':>7}{'flight':>8}{'arithmetic':>11}{'stalls':>8}{'arithmetic':>11}{'lost ms':>9}{'trips':>6}")
+        for window in (10, 20):
+            expected = self.arithmetic(window)
+            for (group, kind, chain), (reckoned, waits) in expected.items():
+                label = kind + (f"-chain{chain}" if chain > 1 else "")
+                mine = rows[f"{group.lower()}-{label}-60ms-iw{window}-direct"]
+                flight, stalls, lost = median(mine, "server_flight_bytes"), median(mine, "stalls"), median_ms(mine, "stall_ns")
+                print(f"{group:<16}{label:<14}{window:>7}{flight:>8.0f}{reckoned:>11}{stalls:>8.0f}{waits:>11}{lost:>9.1f}"
+                      f"{median(mine, 'round_trips'):>6.0f}")
+                self.expect(stalls == waits, f"{group}, {label}, {window}: {stalls:.0f} stalls, as many as arithmetic has")
+                self.expect(median(mine, "round_trips") == 2 + waits, "and as many round trips")
+                agree = sum(int(row["stalls"]) == waits for row in mine)
+                self.expect(agree >= 0.8 * len(mine) > 0, f"in {agree} of {len(mine)} handshakes")
+                if waits:
+                    self.expect(40 < lost < 90, f"a stall costs {lost:.1f} ms")
 
 
 def retry_text(rows):
@@ -138,6 +178,19 @@ def show(folder):
               f"{retry_text(retries):>10}{link['forward']['loss']:>11.2%}"
               f"{sum(way['lost'] for way in ways) / sum(way['frames'] for way in ways):>8.2%}"
               f"{max(way['p99_late_ns'] for way in ways) / 1e3:>12.1f}")
+    show_flights(rows)
+
+
+def show_flights(rows):
+    print(f"\n{'cell':<44}{'n':>6}{'flight':>8}{'stalled':>9}{'lost ms':>9}{'trips':>6}{'segments':>9}{'again':>6}")
+    for cell, all_of in rows.items():
+        mine = [row for row in all_of if row["outcome"] == "complete" and row.get("stalls")]
+        if mine:
+            stalled = [row for row in mine if int(row["stalls"])]
+            again = sum(int(row["retransmitted_tls_handshake"] or 0) for row in mine)
+            print(f"{cell:<44}{len(mine):>6}{median(mine, 'server_flight_bytes'):>8.0f}{len(stalled) / len(mine):>9.1%}"
+                  f"{median_ms(stalled, 'stall_ns') if stalled else 0:>9.2f}{median(mine, 'round_trips'):>6.0f}"
+                  f"{median(mine, 'server_segments'):>9.0f}{again:>6}")
 
 
 def main():

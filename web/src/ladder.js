@@ -7,6 +7,7 @@ import { set } from "./state.js";
 
 const packet = 0;
 const message = 1;
+const stall = 3;
 
 export class Ladders {
   constructor(document) {
@@ -66,6 +67,15 @@ function drawn({ lines, leftOut }) {
     const line = lines[i];
     if (line.kind === message) {
       continue; // stands with its packet
+    }
+    if (line.kind === stall) {
+      grid.append(
+        h("div", { class: "at" }, time(line.at, unit)),
+        h("div", { class: "stratum", style: { "--own": layer === null ? "transparent" : `var(--l${layer})` } }),
+        h("div", { class: "step stall" }, h("b", {}, `window full: waits ${time(line.bytes)} for an ACK`)),
+        h("div", { class: "bytes" }),
+      );
+      continue;
     }
     if (line.kind !== packet) {
       layer = layerNames.indexOf(line.what);

@@ -4,6 +4,7 @@ import { drawAll, drawSoon } from "./chart.js";
 import { drawControls, layerChips } from "./controls.js";
 import { distributions } from "./distributions.js";
 import { add, h, prose, replace } from "./dom.js";
+import { flightsTable } from "./flights.js";
 import { allFigures, cryptographicShare, forest, medians, named } from "./figures.js";
 import { count } from "./format.js";
 import { LadderView, Ladders } from "./ladder.js";
@@ -111,6 +112,7 @@ function makeSections() {
     ),
     section("handshake", "Inside the TLS handshake", `Means. ${Object.entries(partTexts).map(([part, text]) => `\`${part}\`: ${text}`).join("; ")}.`, () => handshakeParts(model)),
     section("bytes", "Bytes of the handshake", "Medians of TLS record bytes with their headers: the ClientHello, or ServerHello to Finished, then what else a side sent up to its Finished. Dashed: what fills one TCP segment of 1,448 bytes, two, and so on.", () => byteBars(model)),
+    section("flights", "Flights and stalls", "Of the handshake, TCP's round trip counted: medians. A stall: the server had sent all that its window let it, and its next bytes waited for an ACK. Again: segments of both sides that were sent again, in all transactions.", () => flightsTable(model, named)),
     section("resources", "CPU and traffic", "CPU time by transaction, in user and kernel mode.", () => [
       ...["client", "proxy", "origin"].map((component, i) => titled(component[0].toUpperCase() + component.slice(1), null, processors(model, component, ["accent", "c2", "c3"][i]))),
       trafficTable(model, named),

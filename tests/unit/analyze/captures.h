@@ -207,6 +207,9 @@ inline std::vector<Dialogue> dialogues_of(const std::vector<Frame>& frames) {
           dialogue.closed = true;
           dialogue.closed_ns = event.in_order.time_ns;
           break;
+        case tcp::EventKind::again:
+        case tcp::EventKind::stall:
+          break;
         case tcp::EventKind::gap:
           ADD_FAILURE() << "a capture with holes is no dialogue";
           break;

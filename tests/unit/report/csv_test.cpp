@@ -30,12 +30,46 @@ std::string reread(const std::string& text) {
 }
 
 TEST(TransactionsCsv, HasTheColumnsOfTheContract) {
-  EXPECT_EQ(transactions_header(),
-            "cell,block,connection,request,client,server,start_ns,tcp_handshake_ns,tcp_to_tls_ns,tls_handshake_ns,"
-            "tls_to_app_ns,app_response_ns,total_ns,last_byte_ns,outcome,boundary,tls_version,cipher,group,key_shares,"
-            "hrr,resumed,early_data,alpn,client_hello_bytes,server_flight_bytes,client_handshake_bytes,"
-            "server_handshake_bytes,method,status,hello_send_ns,retry_ns,server_wait_ns,server_flight_ns,"
-            "client_finish_ns,request_ns,client_hello_complete_ns,inverted\n");
+  EXPECT_EQ(
+      transactions_header(),
+      "cell,block,connection,request,client,server,start_ns,tcp_handshake_ns,tcp_to_tls_ns,tls_handshake_ns,"
+      "tls_to_app_ns,app_response_ns,total_ns,last_byte_ns,outcome,boundary,tls_version,cipher,group,key_shares,"
+      "hrr,resumed,early_data,alpn,client_hello_bytes,server_flight_bytes,client_handshake_bytes,"
+      "server_handshake_bytes,method,status,hello_send_ns,retry_ns,server_wait_ns,server_flight_ns,"
+      "client_finish_ns,request_ns,client_hello_complete_ns,inverted,client_segments,server_segments,client_flights,"
+      "server_flights,round_trips,stalls,stall_ns,retransmitted_tcp_handshake,retransmitted_tcp_to_tls,"
+      "retransmitted_tls_handshake,retransmitted_tls_to_app,retransmitted_app_response\n");
+}
+
+// The last twelve fields of each line go.
+std::string without_flights(const std::string& text) {
+  std::string older;
+  std::size_t begin = 0;
+  for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', begin)) {
+    std::size_t cut = end;
+    for (int field = 0; field < 12; ++field) {
+      cut = text.rfind(',', cut - 1);
+    }
+    older += text.substr(begin, cut - begin) + '\n';
+    begin = end + 1;
+  }
+  return older;
+}
+
+TEST(TransactionsCsv, ReadsFilesOfBeforeThereWereFlights) {
+  auto rows = sample::make({.blocks = 1, .per_block = 4}).rows;
+  for (strata::Transaction& row : rows) {
+    row.connection.flights.stalls = 2;
+    row.sent_again[2] = 3;
+  }
+  const std::string older = without_flights(as_csv(rows));
+  ASSERT_THAT(older, HasSubstr(",inverted\n"));
+  const auto read = parse_transactions_csv(older, "t.csv");
+  ASSERT_TRUE(read) << describe(read.error());
+  ASSERT_EQ(read->size(), rows.size());
+  EXPECT_EQ((*read)[3].connection.flights.stalls, std::nullopt);
+  EXPECT_EQ((*read)[3].sent_again[2], std::nullopt);
+  EXPECT_EQ(without_flights(as_csv(*read)), older);
 }
 
 TEST(TransactionsCsv, WritesOneRowAsItIsRead) {
@@ -52,12 +86,14 @@ TEST(TransactionsCsv, WritesOneRowAsItIsRead) {
   row.method = "GET";
   row.status = 200;
   row.inverted = true;
+  row.connection.flights = {{3, 12}, {2, 1}, 3, 1, 58'300'000};
+  row.sent_again = {0, 1, 2, std::nullopt, 4};
   std::string line;
   append_transaction(line, row);
   EXPECT_EQ(line,
             "x25519-4KiB,3,12,1,10.0.0.2:20012,10.0.0.1:443,1767225600000000001,1,22,333,,-5,9000000000000,,complete,"
             "decrypted,1.3,TLS_AES_128_GCM_SHA256,X25519MLKEM768,X25519MLKEM768+X25519,1,0,0,http/1.1,1503,2203,1583,"
-            "2209,GET,200,,,,,,,,1\n");
+            "2209,GET,200,,,,,,,,1,3,12,2,1,3,1,58300000,0,1,2,,4\n");
   EXPECT_EQ(reread(as_csv({row})), as_csv({row}));
 }
 

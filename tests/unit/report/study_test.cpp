@@ -141,7 +141,7 @@ TEST(Study, EveryTableIsInEveryFormatWithTheSameFigures) {
     }
   }
   EXPECT_THAT(names, testing::ElementsAre("percentiles", "differences", "effects", "cos", "dilution", "cpu", "traffic",
-                                          "course", "outcomes"));
+                                          "flights", "course", "outcomes"));
 }
 
 TEST(Study, DilutionFollowsTheResponseSize) {

@@ -176,6 +176,7 @@ inline std::vector<Transaction> track(const std::vector<Frame>& frames, const tl
       Tracker& tracker = *trackers.at(id);
       if ((*event)->kind == tcp::EventKind::closed) {
         tracker.set_traffic(connections.traffic(id, tcp::Side::a), connections.traffic(id, tcp::Side::b));
+        tracker.set_can_stall(connections.sees_stalls(id));
         tracker.set_capture_end(latest);
       }
       tracker.feed(**event);

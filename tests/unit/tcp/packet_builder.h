@@ -84,13 +84,25 @@ struct TcpFields {
   std::uint8_t flags = flag::ack;
   Bytes payload;
   std::size_t option_bytes = 0;  // a multiple of 4
+  Bytes options;                 // in place of so many that do nothing; a multiple of 4 long
 };
+
+// What a SYN of these days says beside SACK and window scale: maximum segment size and timestamps.
+inline Bytes syn_options(std::uint16_t mss, bool timestamps = true) {
+  Writer writer;
+  writer.u8(2).u8(4).u16(mss);
+  return timestamps ? writer.u8(1).u8(1).u8(8).u8(10).u64(1).bytes() : writer.bytes();
+}
 
 inline Bytes tcp_bytes(const TcpFields& fields) {
   Writer writer;
   writer.u16(fields.source.port).u16(fields.destination.port).u32(fields.sequence).u32(fields.acknowledgment);
-  writer.u8((5 + fields.option_bytes / 4) << 4U).u8(fields.flags).u16(0xFFFF).u16(0).u16(0);
-  return writer.fill(fields.option_bytes, 1).raw(fields.payload).bytes();
+  const std::size_t option_bytes = fields.options.empty() ? fields.option_bytes : fields.options.size();
+  writer.u8((5 + option_bytes / 4) << 4U).u8(fields.flags).u16(0xFFFF).u16(0).u16(0);
+  if (fields.options.empty()) {
+    writer.fill(option_bytes, 1);
+  }
+  return writer.raw(fields.options).raw(fields.payload).bytes();
 }
 
 inline Bytes udp_bytes(std::uint16_t source, std::uint16_t destination, const Bytes& payload) {

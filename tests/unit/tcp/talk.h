@@ -18,7 +18,8 @@ namespace tlstrata::tcp::test {
 
 // An Event as a line of text: "syn a 1", "data a 0 'abc' first 3 in order 4", "closed finished".
 inline std::string describe(const Event& event) {
-  static constexpr std::array kinds{"opened", "syn", "syn_ack", "data", "gap", "fin", "reset", "closed"};
+  static constexpr std::array kinds{"opened", "syn",   "syn_ack", "data",  "gap",
+                                    "fin",    "reset", "again",   "stall", "closed"};
   static constexpr std::array closes{"none", "finished", "reset", "reused", "idle", "capture_ended"};
   std::string line = kinds.at(static_cast<std::size_t>(event.kind));
   if (event.kind == EventKind::closed) {
