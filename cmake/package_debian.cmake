@@ -33,9 +33,12 @@ file(GLOB private RELATIVE ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/tlstrata/usr/lib
      ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/tlstrata/usr/lib/tlstrata/lib*.so.*)
 foreach(component IN LISTS CPACK_TLSTRATA_COMPONENTS)
   if(NOT component STREQUAL "tlstrata")
+    set(local ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/${component}/debian/shlibs.local)
+    # Debian 12 and 13 have the same libmpi.so.40 in packages of different names.
+    file(WRITE ${local} "libmpi 40 libopenmpi40 | libopenmpi3\n")
     foreach(library IN LISTS private)
       string(REGEX REPLACE "^(.*)\\.so\\.(.*)$" "\\1 \\2 tlstrata\n" line ${library})
-      file(APPEND ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/${component}/debian/shlibs.local "${line}")
+      file(APPEND ${local} "${line}")
     endforeach()
   endif()
 endforeach()

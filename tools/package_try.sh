@@ -73,6 +73,9 @@ for suite in "$@"; do
     cp /etc/resolv.conf "$roots/$suite/etc/resolv.conf"
     cp "$deb" "$roots/$suite/tmp/tlstrata.deb"
     cp "$tarball" "$roots/$suite/tmp/tlstrata.tar.gz"
+    # shellcheck disable=SC2012
+    mpi=$(ls -t "$packages"/tlstrata-mpi_*.deb 2>/dev/null | head -n 1)
+    [ -z "$mpi" ] || cp "$mpi" "$roots/$suite/tmp/tlstrata-mpi.deb"
     cp "$root/tools/package_try_inside.sh" "$roots/$suite/tmp/try.sh"
     echo "== $suite: $(basename "$deb"), $(basename "$tarball")"
     inside "$roots/$suite" sh /tmp/try.sh || failed="$failed $suite"

@@ -61,6 +61,15 @@ else
     echo "no lab: this root is not allowed what it needs"
 fi
 
+if [ -f /tmp/tlstrata-mpi.deb ]; then
+    apt-get -q install -y --no-install-recommends /tmp/tlstrata-mpi.deb openmpi-bin >/tmp/apt.log 2>&1 || { cat /tmp/apt.log; exit 1; }
+    dpkg-query -W -f '${Package} ${Version}\n  depends: ${Depends}\n' tlstrata-mpi
+    expect "tlstrata-mpi --version under mpirun" /usr/lib/tlstrata/tlstrata-provider.so \
+        mpirun --allow-run-as-root --oversubscribe -np 2 tlstrata-mpi --version
+    expect "man tlstrata-mpi-load" "--merge-only" man tlstrata-mpi-load
+    apt-get -q purge -y tlstrata-mpi >/tmp/apt.log 2>&1 || { cat /tmp/apt.log; exit 1; }
+fi
+
 apt-get -q purge -y tlstrata >/tmp/apt.log 2>&1 || { cat /tmp/apt.log; exit 1; }
 apt-get -q autoremove -y >/tmp/apt.log 2>&1 || { cat /tmp/apt.log; exit 1; }
 left=$(find /usr -name '*tlstrata*' | head)
