@@ -56,7 +56,8 @@ class Scan {
 
  private:
   void see(const tcp::Segment& segment, Nanos latest_ns) {
-    const auto [place, is_new] = spans_.try_emplace(tcp::stable_hash(tcp::Route::of(segment.source, segment.destination).tuple));
+    const auto [place, is_new] =
+        spans_.try_emplace(tcp::stable_hash(tcp::Route::of(segment.source, segment.destination).tuple));
     FlowSpan& span = place->second;
     const bool is_syn = segment.has(tcp::flag::syn) && !segment.has(tcp::flag::ack);
     if (is_new) {
@@ -86,8 +87,7 @@ bool meet(const FlowSpan& before, const FlowSpan& later) {
   if (before.is_open) {
     return silence_ns <= std::max(limits.idle_ns, limits.half_open_idle_ns) + slack_ns;
   }
-  const bool is_new_generation =
-      later.begins_with_syn && !(before.has_syn && before.newest_syn == later.first_syn);
+  const bool is_new_generation = later.begins_with_syn && !(before.has_syn && before.newest_syn == later.first_syn);
   return !is_new_generation && silence_ns <= limits.remember_closed_ns + slack_ns;
 }
 
@@ -191,9 +191,8 @@ Joined join_captures(std::span<const std::vector<FlowSpan>> captures) {
       places.push_back({&span, file});
     }
   }
-  std::ranges::sort(places, {}, [](const Place& place) {
-    return std::tuple(place.span->flow, place.span->first_ns, place.file);
-  });
+  std::ranges::sort(places, {},
+                    [](const Place& place) { return std::tuple(place.span->flow, place.span->first_ns, place.file); });
   Crossings crossings(captures);
   for (std::size_t begin = 0; begin < places.size();) {
     const FlowSpan* furthest = places[begin].span;

@@ -43,7 +43,7 @@ Checked<FileFlows> scan_flows(const std::string& path, const std::string& filter
 
 // Captures that are read together for the connections that cross between them.
 struct Window {
-  std::vector<std::uint32_t> files;                // ascending
+  std::vector<std::uint32_t> files;               // ascending
   std::vector<std::vector<std::uint64_t>> flows;  // of each of them: those that cross
 };
 

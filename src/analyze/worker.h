@@ -25,9 +25,9 @@ namespace tlstrata::analyze {
 // as if they were read together: packets are merged by the latest stamp that their file had so far, then by file, then in the
 // file's order.
 struct Opening {
-  std::uint64_t packet = 0;  // number of its first packet: an input's connections are ordered by it
-  Nanos latest_ns = 0;       // latest stamp of the input up to that packet
-  std::uint32_t file = 0;    // that packet's, among the input's
+  std::uint64_t packet = 0;       // number of its first packet: an input's connections are ordered by it
+  Nanos latest_ns = 0;            // latest stamp of the input up to that packet
+  std::uint32_t file = 0;         // that packet's, among the input's
   std::uint64_t file_packet = 0;  // its number in that file
 };
 

@@ -16,7 +16,7 @@ constexpr std::uint8_t gzip_id2 = 0x8B;
 constexpr int gzip_only = 16 + MAX_WBITS;  // in zlib's terms: a gzip header, the largest window
 constexpr std::array<std::uint8_t, 4> zstd_magic{0x28, 0xB5, 0x2F, 0xFD};
 constexpr std::array<std::uint8_t, 4> zstd_skippable_magic{0x50, 0x2A, 0x4D, 0x18};  // of the first byte the upper half
-constexpr int max_zstd_window_log = 27;    // 128 MiB, which is also where the zstd program draws the line
+constexpr int max_zstd_window_log = 27;  // 128 MiB, which is also where the zstd program draws the line
 
 uInt fit(std::size_t size) {
   return static_cast<uInt>(std::min<std::size_t>(size, std::numeric_limits<uInt>::max()));

@@ -68,9 +68,9 @@ class Decompressor {
   std::uint64_t consumed_ = 0;  // of the whole stream, for errors
   bool at_boundary_ = true;
   bool ended_ = false;
-  bool any_member_ = false;            // gzip: a member was completed
-  std::size_t frame_consumed_ = 0;     // zstd: bytes of the frame's magic number, at most 4
-  bool is_skippable_ = false;          // zstd: that frame
+  bool any_member_ = false;         // gzip: a member was completed
+  std::size_t frame_consumed_ = 0;  // zstd: bytes of the frame's magic number, at most 4
+  bool is_skippable_ = false;       // zstd: that frame
 };
 
 }  // namespace tlstrata::capture

@@ -147,7 +147,7 @@ Checked<ExitCode> run(const AnalyzeArguments& arguments) {
   const bool by_manifest = *manifest && arguments.by.empty();
   const bool by_cell = *manifest || !arguments.by.empty();
   auto sinks = AnalyzeSinks::open(arguments, {.manifest = by_manifest ? &**manifest : nullptr,
-                                       .grouping = by_cell ? report::Grouping::cell : report::Grouping::group});
+                                              .grouping = by_cell ? report::Grouping::cell : report::Grouping::group});
   if (!sinks) {
     return std::unexpected(sinks.error());
   }

@@ -16,19 +16,17 @@ void add_analysis_options(CLI::App& command, AnalyzeArguments& arguments) {
       ->type_name("FILE")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command.add_option("--transactions", arguments.transactions, "Write one row a transaction as CSV")
-      ->type_name("FILE");
+  command.add_option("--transactions", arguments.transactions, "Write one row a transaction as CSV")->type_name("FILE");
   command.add_option("--json", arguments.json, "Write everything as JSON; - for standard output")->type_name("FILE");
   command
       .add_option("--threads", arguments.threads,
-                   "Worker threads; the result is the same for any number (default: all cores)")
+                  "Worker threads; the result is the same for any number (default: all cores)")
       ->type_name("N")
       ->check(CLI::Range(1U, 256U));
-  command.add_option("--filter", arguments.filter, "Only packets that match, in libpcap's language")
-      ->type_name("EXPR");
+  command.add_option("--filter", arguments.filter, "Only packets that match, in libpcap's language")->type_name("EXPR");
   command
       .add_option("--server", arguments.servers,
-                   "Only connections to this server: ADDR, ADDR:PORT, :PORT or an SNI name; may be given several times")
+                  "Only connections to this server: ADDR, ADDR:PORT, :PORT or an SNI name; may be given several times")
       ->type_name("SERVER")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

@@ -136,8 +136,8 @@ Checked<void> Head::work(Communicator& machine) {
     return std::unexpected(ranks.error());
   }
   Leader leader(mpi_, runner_, *spool_, std::move(*ranks), timeout_ns_);
-  Checked<void> done = read_shared_keys(
-      machine, arguments_.analyze.key_logs, timeout_ns_, [&leader] { leader.keep_alive(); }, keys_);
+  Checked<void> done =
+      read_shared_keys(machine, arguments_.analyze.key_logs, timeout_ns_, [&leader] { leader.keep_alive(); }, keys_);
   if (done) {
     leader.prepared(machine.rank() == 0 && !arguments_.analyze.key_logs.empty());
     job_->add_keys(keys_.counts());
@@ -223,7 +223,8 @@ report::Json Head::mpi_json() const {
 
 void Head::print_end() const {
   const auto lost = std::ranges::count_if(ranks_, &RankWork::lost);
-  fmt::print("{} captures, {} ranks{}: ", job_->paths().size(), ranks_.size(), lost != 0 ? fmt::format(" ({} lost)", lost) : std::string{});
+  fmt::print("{} captures, {} ranks{}: ", job_->paths().size(), ranks_.size(),
+             lost != 0 ? fmt::format(" ({} lost)", lost) : std::string{});
   if (arguments_.join) {
     fmt::print("scan {}, {} connections cross, ", format_duration(phases_.scan_ns + phases_.join_ns),
                job_->crossing_count());
@@ -290,8 +291,8 @@ ExitCode tell(const Checked<ExitCode>& result) {
     mpi.end(attendance.leader_lives(), [] { return ExitCode::fine; });
   }
   tls::KeyLog keys;
-  const auto read = read_shared_keys(
-      machine, arguments.analyze.key_logs, timeout_ns, [&mpi] { mpi.send(0, tag_lives, ""); }, keys);
+  const auto read =
+      read_shared_keys(machine, arguments.analyze.key_logs, timeout_ns, [&mpi] { mpi.send(0, tag_lives, ""); }, keys);
   Prepared prepared{machine.rank() == 0 && !arguments.analyze.key_logs.empty(), {}, {}, {}};
   if (!read) {
     prepared = {false, read.error().what, read.error().where, read.error().remedy};
@@ -332,15 +333,18 @@ constexpr const char* description =
     "Split the transactions of many captures into five layers, with the captures dealt to the ranks of a job";
 
 constexpr const char* footer =
-    "Takes the options of `tlstrata analyze`. Each rank analyses one capture at a time, the largest first; rank 0 works\n"
+    "Takes the options of `tlstrata analyze`. Each rank analyses one capture at a time, the largest first; rank 0 "
+    "works\n"
     "too, and merges. Rows come out in the order of one process that reads all captures, with one more column: the\n"
     "capture in which their connection began. All ranks must see the captures under the same names.\n\n"
     "Without --join each capture stands for itself. With it all are one capture, as for `tlstrata analyze` of several\n"
     "files: every capture is read first for its 4-tuples, then for its own connections, and for those that go on in\n"
-    "another capture together with that one. Keys embedded in a capture serve it alone; --keylog is read once a machine, and serves all.\n\n"
+    "another capture together with that one. Keys embedded in a capture serve it alone; --keylog is read once a "
+    "machine, and serves all.\n\n"
     "Examples:\n"
     "  mpirun --enable-recovery -np 8 tlstrata-mpi analyze captures/ --keylog keys.log --transactions t.csv\n"
-    "  srun --mpi=pmix --no-kill --kill-on-bad-exit=0 -n 64 tlstrata-mpi analyze --list week.txt --join --json all.json\n\n"
+    "  srun --mpi=pmix --no-kill --kill-on-bad-exit=0 -n 64 tlstrata-mpi analyze --list week.txt --join --json "
+    "all.json\n\n"
     "A capture that vanishes, is none, or whose rank dies is named, and the rest is kept.\n"
     "Exit code: that of rank 0: 0 fine, 1 some captures were not analysed, 2 usage, 3 unusable input or environment.";
 
@@ -353,7 +357,8 @@ void add_analyze(CLI::App& app, cli::Action& action) {
   analyze->add_option("CAPTURE", arguments->analyze.captures,
                       "pcap or pcapng, plain, .gz or .zst; or a folder of them (names with .pcap, .pcapng or .cap)");
   analyze->add_option("--list", arguments->list, "File with a capture's path a line")->type_name("FILE");
-  analyze->add_flag("--join", arguments->join, "The captures are parts of one: connections may go on from one to another");
+  analyze->add_flag("--join", arguments->join,
+                    "The captures are parts of one: connections may go on from one to another");
   analyze->add_option("--rank-timeout", arguments->timeout, "A rank that says nothing for so long is given up")
       ->type_name("TIME")
       ->capture_default_str();

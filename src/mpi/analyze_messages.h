@@ -85,7 +85,7 @@ struct Result {
   std::vector<Trouble> warnings;
   std::vector<Trouble> lost;  // captures that could not be read
   std::vector<analyze::FlowSpan> flows;
-  Nanos end_ns = 0;        // of a scan: latest stamp
+  Nanos end_ns = 0;         // of a scan: latest stamp
   std::int64_t cpu_ns = 0;  // of the process while it was at it
 };
 

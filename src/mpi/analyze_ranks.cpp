@@ -138,9 +138,8 @@ void Leader::hand_out() {
 }
 
 bool Leader::is_over() const {
-  return waiting_.empty() && std::ranges::all_of(ranks_, [](const RankWork& rank) {
-    return rank.lost || (!rank.task && rank.prepared);
-  });
+  return waiting_.empty() &&
+         std::ranges::all_of(ranks_, [](const RankWork& rank) { return rank.lost || (!rank.task && rank.prepared); });
 }
 
 void Leader::look_for_lost() {

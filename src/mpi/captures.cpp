@@ -14,9 +14,10 @@ namespace {
 
 bool is_named_like_a_capture(std::string_view name) {
   static constexpr std::array endings{".pcap", ".cap", ".pcapng"};
-  return !name.starts_with('.') && std::ranges::any_of(endings, [name](std::string_view ending) {
-    return name.find(ending) != std::string_view::npos;
-  }) && !name.ends_with(".tmp") && !name.ends_with(".json") && !name.ends_with(".csv");
+  return !name.starts_with('.') &&
+         std::ranges::any_of(endings,
+                             [name](std::string_view ending) { return name.find(ending) != std::string_view::npos; }) &&
+         !name.ends_with(".tmp") && !name.ends_with(".json") && !name.ends_with(".csv");
 }
 
 Checked<void> add_folder(const std::string& folder, std::vector<std::string>& paths) {
