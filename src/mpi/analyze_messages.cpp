@@ -12,6 +12,15 @@ concept Either = std::same_as<std::remove_const_t<V>, T>;
 
 // Where these stand they are found by the archives' namespace, which an anonymous one would hide.
 template <typename A>
+void transfer(A& archive, Either<strata::Flights> auto& flights) {
+  archive(flights.segments);
+  archive(flights.flights);
+  archive(flights.round_trips);
+  archive(flights.stalls);
+  archive(flights.stall_ns);
+}
+
+template <typename A>
 void transfer(A& archive, Either<strata::Connection> auto& connection) {
   archive(connection.number);
   archive(connection.client);
@@ -43,6 +52,7 @@ void transfer(A& archive, Either<strata::Connection> auto& connection) {
   archive(connection.alert);
   archive(connection.client_certificate);
   archive(connection.has_ech);
+  archive(connection.flights);
 }
 
 template <typename A>
@@ -57,6 +67,7 @@ void transfer(A& archive, Either<strata::Transaction> auto& row) {
   archive(row.last_byte_ns);
   archive(row.request_ns);
   archive(row.client_hello_complete_ns);
+  archive(row.sent_again);
   archive(row.outcome);
   archive(row.boundary);
   archive(row.inverted);

@@ -64,7 +64,7 @@ TEST(AnalyzeMessages, RowsComeBackAsTheyWere) {
       std::string(report::transactions_header()) +
       "quick,3,17,2,10.0.0.1:40000,[2001:db8::1]:443,1796058371341892001,,,,,5,6,7,complete,decrypted,1.3,"
       "TLS_AES_128_GCM_SHA256,X25519MLKEM768,X25519MLKEM768+X25519,1,0,1,h2,1400,2500,1500,2600,GET,200,"
-      ",,,,,1796058371341892009,8,1\n";
+      ",,,,,1796058371341892009,8,1,3,9,2,1,3,1,60000000,0,0,2,0,\n";
   const auto rows = report::parse_transactions_csv(text, "test");
   ASSERT_TRUE(rows) << describe(rows.error());
   RowGroup group{5, 6, 7, false, *rows};
