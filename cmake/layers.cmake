@@ -25,11 +25,12 @@ tlstrata_layer(probe     USES base io ossl LIBRARIES PkgConfig::cares Threads::T
 tlstrata_layer(testbed   USES base io)
 tlstrata_layer(lab       USES base ossl io capture tcp tls http strata analyze stats report load serve testbed
                          LIBRARIES nlohmann_json::nlohmann_json tomlplusplus::tomlplusplus)
+tlstrata_layer(manual    USES base io LIBRARIES CLI11::CLI11)
 tlstrata_layer(cli       USES base ossl io capture tcp tls http strata analyze stats model report compare load serve handshake
-                         probe testbed lab LIBRARIES CLI11::CLI11 nlohmann_json::nlohmann_json)
+                         probe testbed lab manual LIBRARIES CLI11::CLI11 nlohmann_json::nlohmann_json)
 
 if(TLSTRATA_WITH_MPI)
-  tlstrata_layer(mpi     USES base ossl io capture tcp tls http strata analyze stats report load cli
+  tlstrata_layer(mpi     USES base ossl io capture tcp tls http strata analyze stats report load manual cli
                          LIBRARIES CLI11::CLI11 nlohmann_json::nlohmann_json MPI::MPI_CXX)
 endif()
 

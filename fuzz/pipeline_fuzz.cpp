@@ -94,10 +94,10 @@ std::vector<Key> run(const Capture& capture, tcp::Share share) {
   worker.take(ended);
   std::vector<Key> keys;
   for (const analyze::Ended& connection : ended) {
-    require(keys.empty() || std::get<0>(keys.back()) < connection.opened_packet, "connections come in order of start");
+    require(keys.empty() || std::get<0>(keys.back()) < connection.opened.packet, "connections come in order of start");
     for (const Transaction& row : connection.rows) {
       check(row);
-      keys.emplace_back(connection.opened_packet, row.request, describe(row));
+      keys.emplace_back(connection.opened.packet, row.request, describe(row));
     }
   }
   return keys;

@@ -12,6 +12,7 @@ deps=$root/.deps
 minimum=3.5.0
 
 . "$root/tools/say.sh"
+. "$root/tools/mirror.sh"
 
 # at_least A B: true when version A >= B.
 at_least() { [ "$(printf '%s\n%s\n' "$2" "$1" | sort -V | head -n 1)" = "$2" ]; }
@@ -29,6 +30,11 @@ if [ -n "${OPENSSL_ROOT:-}" ]; then
     (cd "$OPENSSL_ROOT" && pwd)
     exit 0
 fi
+
+# Two at a time, of checkouts that share .deps, would build in one folder.
+mkdir -p "$deps"
+exec 9>"$deps/.lock"
+command -v flock >/dev/null 2>&1 && flock 9
 
 # 2. One that an earlier run built here.
 for prefix in "$deps"/openssl-*; do
@@ -52,15 +58,6 @@ private_apt() {
     "$tool" -qq -o "Dir::Etc::SourceList=/dev/null" -o "Dir::Etc::SourceParts=$apt_dir/sources.list.d" \
         -o "Dir::State::Lists=$apt_dir/lists" -o "Dir::Cache=$apt_dir/cache" -o "APT::Sandbox::User=" \
         -o "APT::Get::List-Cleanup=false" "$@"
-}
-
-# mirror_of NAME: the first URI of the machine's sources that ends in NAME, in deb822 and one-line sources alike, or in
-# NAME.list, as the mirror lists of cloud images do.
-mirror_of() {
-    {
-        cat /etc/apt/sources.list.d/*.sources 2>/dev/null | sed -n 's/^URIs: *//p'
-        cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list 2>/dev/null | awk '$1 == "deb"'
-    } | tr -s '[:blank:]' '\n' | grep -E "^[a-z+]+:.*/$1(\.list)?/?\$" | head -n 1
 }
 
 # fetch_source: leaves the upstream archive of the newest version that the mirror really has in .deps/source/.

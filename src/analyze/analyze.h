@@ -61,6 +61,9 @@ class Analysis {
   // Null at the end.
   strata::Transaction* next();
 
+  // Of the connection of the row that next() gave last.
+  [[nodiscard]] const Opening& opening() const { return connection_->opened; }
+
   // Both are complete once next() has given null.
   [[nodiscard]] const Counts& counts() const { return counts_; }
   [[nodiscard]] const std::vector<std::string>& warnings() const {

@@ -49,7 +49,7 @@ class Crew {
     std::uint64_t known_watermark = 0;  // of what is behind `taken`
 
     [[nodiscard]] bool has_head() const { return position < taken.size(); }
-    [[nodiscard]] std::uint64_t head() const { return taken[position].opened_packet; }
+    [[nodiscard]] std::uint64_t head() const { return taken[position].opened.packet; }
   };
 
   Ended* next_of_one();

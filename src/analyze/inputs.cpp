@@ -44,7 +44,7 @@ Checked<bool> gather_secrets(const Input& input, tls::KeyLog& keys) {
 }  // namespace
 
 Checked<Inputs> open_inputs(const Input& input) {
-  Inputs inputs;
+  Inputs inputs{.keys = tls::KeyLog(input.shared_keys), .followed_key_logs = {}};
   for (const std::string& path : input.key_logs) {
     if (input.follow_until != nullptr) {
       auto file = KeyLogFile::open(path);

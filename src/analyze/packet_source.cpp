@@ -95,7 +95,9 @@ const capture::Packet* PacketSource::next_of_several() {
     return nullptr;
   }
   numbered_ = *files_[*lent_].ahead;
+  numbered_.file_number = numbered_.number;
   numbered_.number = ++number_;
+  numbered_.file = static_cast<std::uint32_t>(*lent_);
   return &numbered_;
 }
 

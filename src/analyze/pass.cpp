@@ -26,6 +26,9 @@ Checked<Pass> Pass::open(const Input& input, const tls::KeyLog& keys, tls::KeyLo
     }
     pass.filter_ = std::move(*compiled);
   }
+  share.flows = input.flows;
+  share.only_flows = input.only_flows;
+  pass.end_ns_ = input.end_ns;
   pass.worker_ = std::make_unique<Worker>(keys, share, order);
   return pass;
 }
@@ -52,7 +55,7 @@ bool Pass::advance(std::size_t packets) {
       read_key_logs();
     }
     if (!packet) {
-      worker_->finish();
+      worker_->finish(end_ns_);
       return false;
     }
     if (filter_ && !filter_->matches(*packet)) {

@@ -48,6 +48,7 @@ class Pass {
   std::optional<capture::Filter> filter_;
   std::unique_ptr<Worker> worker_;
   std::uint64_t filtered_ = 0;
+  std::optional<Nanos> end_ns_;
   std::vector<KeyLogFile> key_logs_;
   tls::KeyLog* gathered_ = nullptr;  // null: nothing is followed
   std::uint64_t waits_ = 0;          // of the source, at the last look

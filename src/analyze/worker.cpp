@@ -7,11 +7,18 @@ namespace tlstrata::analyze {
 void Worker::feed(const capture::Packet& packet) {
   last_ns_ = std::max(last_ns_, packet.time_ns);
   last_packet_ = packet.number;
+  last_file_ = packet.file;
+  last_file_packet_ = packet.file_number != 0 ? packet.file_number : packet.number;
   connections_.feed(packet);
   drain();
 }
 
-void Worker::finish() {
+void Worker::finish(std::optional<Nanos> end_ns) {
+  if (end_ns && *end_ns > last_ns_) {
+    last_ns_ = *end_ns;
+    connections_.pass_time(*end_ns);
+    drain();
+  }
   connections_.finish();
   drain();
 }
@@ -57,7 +64,7 @@ void Worker::open(const tcp::Event& event) {
     open->place = place;
     open->tracker.reset(endpoints);
   }
-  places_.push_back({{event.first.packet, {}}, false});
+  places_.push_back({{{event.first.packet, last_ns_, last_file_, last_file_packet_}, {}}, false});
 }
 
 void Worker::close(Open& open, const tcp::Event& event) {
@@ -93,7 +100,7 @@ void Worker::take(std::vector<Ended>& ended) {
 }
 
 std::uint64_t Worker::watermark() const {
-  return places_.empty() ? last_packet_ + 1 : places_.front().connection.opened_packet;
+  return places_.empty() ? last_packet_ + 1 : places_.front().connection.opened.packet;
 }
 
 }  // namespace tlstrata::analyze

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "capture/types.h"
@@ -20,9 +21,19 @@
 
 namespace tlstrata::analyze {
 
+// Where among an input's packets a connection began. Inputs that share no file have their connections in the order of these,
+// as if they were read together: packets are merged by the latest stamp that their file had so far, then by file, then in the
+// file's order.
+struct Opening {
+  std::uint64_t packet = 0;       // number of its first packet: an input's connections are ordered by it
+  Nanos latest_ns = 0;            // latest stamp of the input up to that packet
+  std::uint32_t file = 0;         // that packet's, among the input's
+  std::uint64_t file_packet = 0;  // its number in that file
+};
+
 // A connection that is over.
 struct Ended {
-  std::uint64_t opened_packet = 0;  // number of its first packet: connections are ordered by it
+  Opening opened;
   std::vector<strata::Transaction> rows;
 };
 
@@ -34,7 +45,8 @@ class Worker {
       : keys_(&keys), connections_(share), order_(order) {}
 
   void feed(const capture::Packet& packet);
-  void finish();
+  // `end_ns`: the capture goes on until then, without a packet of these connections.
+  void finish(std::optional<Nanos> end_ns = std::nullopt);
 
   // What is due, behind what `ended` holds already.
   void take(std::vector<Ended>& ended);
@@ -68,6 +80,8 @@ class Worker {
   std::uint64_t first_place_ = 0;             // of places_.front()
   std::vector<Ended> ended_;                  // in order of end, where that is asked for
   std::uint64_t last_packet_ = 0;
+  std::uint32_t last_file_ = 0;
+  std::uint64_t last_file_packet_ = 0;
   Nanos last_ns_ = 0;
 };
 

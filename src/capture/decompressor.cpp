@@ -5,6 +5,7 @@
 #include <zstd_errors.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 namespace tlstrata::capture {
@@ -13,7 +14,9 @@ namespace {
 constexpr std::uint8_t gzip_id1 = 0x1F;
 constexpr std::uint8_t gzip_id2 = 0x8B;
 constexpr int gzip_only = 16 + MAX_WBITS;  // in zlib's terms: a gzip header, the largest window
-constexpr int max_zstd_window_log = 27;    // 128 MiB, which is also where the zstd program draws the line
+constexpr std::array<std::uint8_t, 4> zstd_magic{0x28, 0xB5, 0x2F, 0xFD};
+constexpr std::array<std::uint8_t, 4> zstd_skippable_magic{0x50, 0x2A, 0x4D, 0x18};  // of the first byte the upper half
+constexpr int max_zstd_window_log = 27;  // 128 MiB, which is also where the zstd program draws the line
 
 uInt fit(std::size_t size) {
   return static_cast<uInt>(std::min<std::size_t>(size, std::numeric_limits<uInt>::max()));
@@ -25,12 +28,13 @@ Compression detect_compression(std::span<const std::uint8_t> start) {
   if (start.size() >= 2 && start[0] == gzip_id1 && start[1] == gzip_id2) {
     return Compression::gzip;
   }
-  if (start.size() >= 4 && start[1] == 0xB5 && start[2] == 0x2F && start[3] == 0xFD && start[0] == 0x28) {
-    return Compression::zstd;
+  if (start.size() < zstd_magic.size()) {
+    return Compression::none;
   }
-  const bool skippable_frame =
-      start.size() >= 4 && (start[0] & 0xF0U) == 0x50 && start[1] == 0x2A && start[2] == 0x4D && start[3] == 0x18;
-  return skippable_frame ? Compression::zstd : Compression::none;
+  const bool frame = std::ranges::equal(start.first(4), zstd_magic);
+  const bool skippable_frame = (start[0] & 0xF0U) == zstd_skippable_magic[0] &&
+                               std::ranges::equal(start.subspan(1, 3), std::span(zstd_skippable_magic).subspan(1));
+  return frame || skippable_frame ? Compression::zstd : Compression::none;
 }
 
 void Decompressor::GzipDeleter::operator()(z_stream_s* stream) const {
@@ -99,7 +103,27 @@ Result<Decompressor::Progress> Decompressor::run_gzip(std::span<const std::uint8
   return progress;
 }
 
+// Whether the bytes that come next can be those of a frame's magic number, as far as they belong to it.
+bool Decompressor::continues_magic(std::span<const std::uint8_t> in) {
+  for (std::size_t at = frame_consumed_, i = 0; at < zstd_magic.size() && i < in.size(); ++at, ++i) {
+    if (at == 0) {
+      is_skippable_ = (in[i] & 0xF0U) == zstd_skippable_magic[0];
+    }
+    const std::uint8_t byte = at == 0 && is_skippable_ ? in[i] & 0xF0U : in[i];
+    if (byte != (is_skippable_ ? zstd_skippable_magic : zstd_magic)[at]) {
+      return false;
+    }
+  }
+  return true;
+}
+
 Result<Decompressor::Progress> Decompressor::run_zstd(std::span<const std::uint8_t> in, std::span<std::uint8_t> out) {
+  if (at_boundary_) {
+    frame_consumed_ = 0;
+  }
+  if (!continues_magic(in)) {
+    return std::unexpected(Error{ErrorCode::malformed, "the zstd data is damaged", consumed_});
+  }
   ZSTD_inBuffer input{in.data(), in.size(), 0};
   ZSTD_outBuffer output{out.data(), out.size(), 0};
   const std::size_t status = ZSTD_decompressStream(zstd_.get(), &output, &input);
@@ -111,6 +135,7 @@ Result<Decompressor::Progress> Decompressor::run_zstd(std::span<const std::uint8
                                  consumed_ + input.pos});
   }
   at_boundary_ = status == 0;
+  frame_consumed_ = std::min(zstd_magic.size(), frame_consumed_ + input.pos);
   return Progress{input.pos, output.pos};
 }
 

@@ -42,6 +42,9 @@ struct Packet {
   std::uint32_t interface = 0;  // pcapng interface, counted over all sections of a file; 0 for pcap
   std::uint64_t number = 0;  // 1 for the first packet of the input, as TShark's frame.number: blocks that TShark shows
                              // as frames but that are no packets (custom, journal, system call) use one up too
+  // Where several files are read as one: which of them, and the packet's number in it. 0: there is one.
+  std::uint32_t file = 0;
+  std::uint64_t file_number = 0;
 };
 
 // What a Decryption Secrets Block holds.

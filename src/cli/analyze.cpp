@@ -2,6 +2,7 @@
 #include "analyze/analyze.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -15,6 +16,7 @@
 #include "analyze/ladder.h"
 #include "base/text.h"
 #include "cli/analyze_output.h"
+#include "cli/analyze_sinks.h"
 #include "cli/cli.h"
 #include "lab/folder_analysis.h"
 #include "report/manifest.h"
@@ -24,38 +26,6 @@
 
 namespace tlstrata::cli {
 namespace {
-
-constexpr std::uint64_t resamples = 2000;
-
-struct Arguments {
-  std::vector<std::string> captures;
-  std::vector<std::string> key_logs;
-  std::string transactions;
-  std::string json;
-  std::string filter;
-  std::vector<std::string> servers;
-  std::string since;
-  std::string until;
-  std::string by;
-  std::uint64_t show = 0;  // 0: no connection
-  bool follow = false;
-  unsigned threads = 0;
-};
-
-Checked<analyze::Selection> selection_of(const Arguments& arguments) {
-  analyze::Selection selection{.servers = arguments.servers, .since_ns = {}, .until_ns = {}};
-  for (const auto& [text, limit] :
-       {std::pair(&arguments.since, &selection.since_ns), std::pair(&arguments.until, &selection.until_ns)}) {
-    if (!text->empty()) {
-      const auto time = analyze::parse_time(*text);
-      if (!time) {
-        return std::unexpected(time.error());
-      }
-      *limit = *time;
-    }
-  }
-  return selection;
-}
 
 std::atomic<bool> stop_following = false;
 
@@ -68,7 +38,7 @@ void stop_at_signals() {
   sigaction(SIGTERM, &action, nullptr);
 }
 
-analyze::Input input_of(const Arguments& arguments) {
+analyze::Input input_of(const AnalyzeArguments& arguments) {
   return {.captures = arguments.captures,
           .key_logs = arguments.key_logs,
           .filter = arguments.filter,
@@ -79,7 +49,7 @@ analyze::Input input_of(const Arguments& arguments) {
 class Rows {
  public:
   // `manifest` is the folder's, where the argument is one.
-  static Checked<Rows> open(const Arguments& arguments, const std::optional<report::Manifest>& manifest) {
+  static Checked<Rows> open(const AnalyzeArguments& arguments, const std::optional<report::Manifest>& manifest) {
     auto selection = selection_of(arguments);
     if (!selection) {
       return std::unexpected(selection.error());
@@ -117,87 +87,8 @@ class Rows {
   std::optional<lab::FolderAnalysis> folder_;
 };
 
-// Where rows go as they come.
-class Sinks {
- public:
-  static Checked<Sinks> open(const Arguments& arguments, const report::SummaryBuilder::Options& summary) {
-    Sinks sinks(arguments.show, summary);
-    sinks.live_ = arguments.follow;
-    sinks.prints_ = arguments.follow && arguments.transactions != "-" && arguments.json != "-";
-    if (!arguments.by.empty()) {
-      auto keys = analyze::parse_keys(arguments.by);
-      if (!keys) {
-        return std::unexpected(keys.error());
-      }
-      sinks.keys_ = std::move(*keys);
-    }
-    if (!arguments.transactions.empty()) {
-      auto writer = report::TransactionsWriter::open(arguments.transactions);
-      if (!writer) {
-        return std::unexpected(writer.error());
-      }
-      sinks.csv_.emplace(std::move(*writer));
-    }
-    if (!arguments.json.empty()) {
-      auto document = report::TransactionsJson::open(arguments.json, "analyze");
-      if (!document) {
-        return std::unexpected(document.error());
-      }
-      sinks.json_.emplace(std::move(*document));
-    }
-    return sinks;
-  }
-
-  Checked<void> add(strata::Transaction& row) {
-    if (row.connection.number == show_ && row.request <= 1) {
-      shown_ = row;
-    }
-    if (csv_) {
-      if (auto added = csv_->add(row); !added) {
-        return added;
-      }
-      if (live_) {
-        if (auto flushed = csv_->flush(); !flushed) {
-          return flushed;
-        }
-      }
-    }
-    if (prints_) {
-      print_live(row);
-    }
-    if (json_) {
-      if (auto added = json_->add(row); !added) {
-        return added;
-      }
-    }
-    if (!keys_.empty()) {
-      row.cell = analyze::label(row, keys_);
-    }
-    summary_.add(row);
-    return {};
-  }
-
-  Checked<void> finish_csv() { return csv_ ? csv_->finish() : Checked<void>{}; }
-  Checked<void> finish_json(const report::Json& rest) { return json_ ? json_->finish(rest) : Checked<void>{}; }
-  report::Summary summary() { return summary_.finish({}, resamples); }
-  // The first row of the connection that `--show` asks for.
-  [[nodiscard]] const std::optional<strata::Transaction>& shown() const { return shown_; }
-
- private:
-  Sinks(std::uint64_t show, const report::SummaryBuilder::Options& summary) : show_(show), summary_(summary) {}
-
-  std::uint64_t show_;
-  bool live_ = false;    // somebody waits for each row
-  bool prints_ = false;  // and reads them here
-  std::vector<analyze::Key> keys_;
-  std::optional<report::TransactionsWriter> csv_;
-  std::optional<report::TransactionsJson> json_;
-  report::SummaryBuilder summary_;
-  std::optional<strata::Transaction> shown_;
-};
-
 // Draws the connection that `--show` asks for.
-Checked<std::vector<analyze::LadderLine>> draw(const Arguments& arguments, const Sinks& sinks) {
+Checked<std::vector<analyze::LadderLine>> draw(const AnalyzeArguments& arguments, const AnalyzeSinks& sinks) {
   if (!sinks.shown()) {
     return std::unexpected(Complaint{fmt::format("there is no connection {}", arguments.show),
                                      arguments.captures.front(), "the column connection of --transactions numbers them",
@@ -207,7 +98,7 @@ Checked<std::vector<analyze::LadderLine>> draw(const Arguments& arguments, const
 }
 
 // The manifest where the argument is a result folder.
-Checked<std::optional<report::Manifest>> manifest_of(const Arguments& arguments) {
+Checked<std::optional<report::Manifest>> manifest_of(const AnalyzeArguments& arguments) {
   std::error_code ignored;
   const bool any_folder = std::ranges::any_of(
       arguments.captures, [&](const std::string& path) { return std::filesystem::is_directory(path, ignored); });
@@ -229,7 +120,7 @@ Checked<std::optional<report::Manifest>> manifest_of(const Arguments& arguments)
   return std::move(*read);
 }
 
-Checked<void> read_all(Rows& rows, Sinks& sinks) {
+Checked<void> read_all(Rows& rows, AnalyzeSinks& sinks) {
   while (true) {
     const auto row = rows.next();
     if (!row) {
@@ -244,7 +135,7 @@ Checked<void> read_all(Rows& rows, Sinks& sinks) {
   }
 }
 
-Checked<ExitCode> run(const Arguments& arguments) {
+Checked<ExitCode> run(const AnalyzeArguments& arguments) {
   const auto manifest = manifest_of(arguments);
   if (!manifest) {
     return std::unexpected(manifest.error());
@@ -255,8 +146,8 @@ Checked<ExitCode> run(const Arguments& arguments) {
   }
   const bool by_manifest = *manifest && arguments.by.empty();
   const bool by_cell = *manifest || !arguments.by.empty();
-  auto sinks = Sinks::open(arguments, {.manifest = by_manifest ? &**manifest : nullptr,
-                                       .grouping = by_cell ? report::Grouping::cell : report::Grouping::group});
+  auto sinks = AnalyzeSinks::open(arguments, {.manifest = by_manifest ? &**manifest : nullptr,
+                                              .grouping = by_cell ? report::Grouping::cell : report::Grouping::group});
   if (!sinks) {
     return std::unexpected(sinks.error());
   }
@@ -287,7 +178,7 @@ Checked<ExitCode> run(const Arguments& arguments) {
   if (ladder) {
     print_ladder(*sinks->shown(), *ladder);
   } else {
-    print_analysis(rows->counts(), summary);
+    print_analysis(rows->counts(), summary, isatty(STDOUT_FILENO) == 1);
   }
   return ExitCode::fine;
 }
@@ -296,37 +187,12 @@ Checked<ExitCode> run(const Arguments& arguments) {
 
 void add_analyze(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("analyze", "Split the HTTPS transactions of captures into five layers");
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<AnalyzeArguments>();
   command
       ->add_option("CAPTURE", arguments->captures,
                    "pcap or pcapng, plain, .gz or .zst; - for standard input; or a result folder")
       ->required();
-  command->add_option("--keylog", arguments->key_logs, "Key log (SSLKEYLOGFILE); may be given several times")
-      ->type_name("FILE")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command->add_option("--transactions", arguments->transactions, "Write one row a transaction as CSV")
-      ->type_name("FILE");
-  command->add_option("--json", arguments->json, "Write everything as JSON; - for standard output")->type_name("FILE");
-  command
-      ->add_option("--threads", arguments->threads,
-                   "Worker threads; the result is the same for any number (default: all cores)")
-      ->type_name("N")
-      ->check(CLI::Range(1U, 256U));
-  command->add_option("--filter", arguments->filter, "Only packets that match, in libpcap's language")
-      ->type_name("EXPR");
-  command
-      ->add_option("--server", arguments->servers,
-                   "Only connections to this server: ADDR, ADDR:PORT, :PORT or an SNI name; may be given several times")
-      ->type_name("SERVER")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command
-      ->add_option("--since", arguments->since, "Only connections that start at or after TIME (UTC, or epoch seconds)")
-      ->type_name("TIME");
-  command->add_option("--until", arguments->until, "Only connections that start before TIME")->type_name("TIME");
-  command->add_option("--by", arguments->by, "Group the table by group, cipher, server, sni, alpn, hrr, resumed, ...")
-      ->type_name("KEYS");
+  add_analysis_options(*command, *arguments);
   command->add_option("--show", arguments->show, "Draw connection N, packet by packet, with its layers")
       ->type_name("N")
       ->check(CLI::PositiveNumber);

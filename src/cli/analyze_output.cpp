@@ -1,7 +1,6 @@
 #include "cli/analyze_output.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -163,9 +162,8 @@ void print_ladder(const strata::Transaction& row, const std::vector<analyze::Lad
   }
 }
 
-void print_analysis(const analyze::Counts& counts, const report::Summary& summary) {
-  const bool on_terminal = isatty(STDOUT_FILENO) == 1;
-  fmt::print("{}", report::terminal_table(summary, {.colours = on_terminal, .columns = 100}));
+void print_analysis(const analyze::Counts& counts, const report::Summary& summary, bool colours) {
+  fmt::print("{}", report::terminal_table(summary, {.colours = colours, .columns = 100}));
   fmt::print("\n{} transactions on {} connections: {}\n", counts.rows(), counts.connections,
              report::describe_outcomes(counts.outcomes));
   const tcp::PacketCounts& packets = counts.packets;

@@ -16,7 +16,7 @@ namespace tlstrata::cli {
 report::Json analysis_json(const analyze::Counts& counts, const std::vector<std::string>& warnings,
                            const report::Summary& summary, const std::vector<analyze::LadderLine>* ladder);
 
-void print_analysis(const analyze::Counts& counts, const report::Summary& summary);
+void print_analysis(const analyze::Counts& counts, const report::Summary& summary, bool colours);
 
 void print_ladder(const strata::Transaction& row, const std::vector<analyze::LadderLine>& ladder);
 

@@ -5,29 +5,38 @@
 #include <cstdio>
 #include <string>
 
-#include "base/version.h"
-#include "ossl/version.h"
+#include "cli/manual.h"
+#include "cli/version.h"
 
 namespace tlstrata::cli {
 namespace {
 
-constexpr const char* description =
-    "tlstrata tells what a change of TLS 1.3 key exchange costs, layer by layer.\n\n"
+constexpr const char* description = "Tells what a change of TLS 1.3 key exchange costs, layer by layer";
+
+constexpr const char* footer =
+    "tlstrata makes real HTTPS load through a real proxy, captures the packets, decrypts them, cuts every transaction "
+    "into "
+    "five\n"
+    "layers that add up to its total, and compares them with statistics.\n\n"
     "Examples:\n"
     "  tlstrata lab                                  measure X25519, X25519MLKEM768 and MLKEM1024 here, in a minute\n"
-    "  tlstrata analyze capture.pcapng --keylog keys split the transactions of a capture into five layers\n"
-    "  tlstrata load https://host/ --rate 100 --duration 10s --groups X25519MLKEM768\n"
+    "  tlstrata analyze capture.pcapng --keylog k    split the transactions of a capture into five layers\n"
+    "  tlstrata load https://host/ --rate 100 --groups X25519MLKEM768\n"
     "  tlstrata handshake                            what handshakes cost each side in CPU and bytes, in this process\n"
     "  tlstrata compare results/before results/after  what is different, by how much, and what would have been seen\n"
     "  tlstrata probe example.org                    what a server supports, prefers and tolerates\n"
-    "  tlstrata doctor                               what on this machine disturbs a measurement or is missing\n";
+    "  tlstrata doctor                               what on this machine disturbs a measurement or is missing\n\n"
+    "Exit codes: 0 fine, 1 a stated threshold failed or more transactions failed than is allowed, 2 usage, 3 unusable "
+    "input\nor environment.";
 
 }  // namespace
 
 int run(int argc, char** argv) {
   CLI::App app{description, "tlstrata"};
   app.require_subcommand(1);
-  app.set_version_flag("--version", fmt::format("tlstrata {}\n{}", version_string(), ossl::library_version()));
+  app.footer(footer);
+  app.set_version_flag(
+      "--version", [] { return version_text("tlstrata"); }, "Print version, commit and TLS library and exit");
   app.failure_message([](const CLI::App* root, const CLI::Error& error) {
     // CLI11 hands over the root, whichever command failed.
     const auto commands = root->get_subcommands();
@@ -48,6 +57,9 @@ int run(int argc, char** argv) {
   add_probe(app, action);
   add_doctor(app, action);
 
+  if (wants_manual(argc, argv)) {
+    return write_manual(app, argv[2], manual_facts());
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -19,7 +19,7 @@
 namespace tlstrata::cli {
 namespace {
 
-constexpr const char* description =
+constexpr const char* footer =
     "Says what is different between A and B, by how much, and how large a difference would have been seen: per layer, "
     "with\n"
     "95 % intervals over blocks and p-values adjusted for the number of comparisons. A and B are result folders, CSV "
@@ -158,7 +158,7 @@ Checked<ExitCode> run_compare(const CompareArguments& arguments) {
 
 void add_compare(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("compare", "What is different between two results, with intervals");
-  command->description(description);
+  command->footer(footer);
   auto arguments = std::make_shared<CompareArguments>();
   command->add_option("A", arguments->sides[0], "the baseline: a result folder, a CSV file, or PATH:CELL")->required();
   command->add_option("B", arguments->sides[1], "what is held against it");

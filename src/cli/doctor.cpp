@@ -23,7 +23,7 @@
 namespace tlstrata::cli {
 namespace {
 
-constexpr const char* description =
+constexpr const char* footer =
     "Says what on this machine disturbs a measurement or is missing, what that means and what to do about it.\n"
     "Makes a test bed for a moment to see what is really allowed; changes nothing.\n\n"
     "Examples:\n"
@@ -136,7 +136,7 @@ Checked<ExitCode> run(const std::string& json) {
 
 void add_doctor(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("doctor", "Says what here disturbs a measurement or is missing");
-  command->description(description);
+  command->footer(footer);
   auto json = std::make_shared<std::string>();
   command->add_option("--json", *json, "the findings as JSON; - for standard output")->type_name("FILE");
   command->callback([json, &action] { action = [json] { return run(*json); }; });

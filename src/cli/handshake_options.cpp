@@ -178,12 +178,16 @@ void add_choices(CLI::App& command, HandshakeArguments& arguments) {
   auto* const tls = command.add_option_group("What is measured");
   tls->add_option("--groups", arguments.groups,
                   "What the client offers: ':' joins one offer, ',' separates configurations "
-                  "[X25519, X25519MLKEM768, MLKEM1024]");
-  tls->add_option("--key-shares", arguments.key_shares, "What it sends as key share [the first group of each offer]");
+                  "[X25519, X25519MLKEM768, MLKEM1024]")
+      ->type_name("GROUPS");
+  tls->add_option("--key-shares", arguments.key_shares, "What it sends as key share [the first group of each offer]")
+      ->type_name("GROUPS");
   tls->add_option("--server-groups", arguments.server_groups,
-                  "The server's list, in order of preference; several multiply the configurations [each offer itself]");
+                  "The server's list, in order of preference; several multiply the configurations [each offer itself]")
+      ->type_name("GROUPS");
   tls->add_option("--certs", arguments.certificates,
-                  "Certificates: ecdsa-p256, ecdsa-p384, rsa-2048, rsa-3072, ml-dsa-44, ml-dsa-65, joined with ','");
+                  "Certificates: ecdsa-p256, ecdsa-p384, rsa-2048, rsa-3072, ml-dsa-44, ml-dsa-65, joined with ','")
+      ->type_name("CERTIFICATES");
   tls->add_option("--chain", arguments.chain, "Certificates that the server sends, without the root")
       ->check(CLI::Range(1U, 20U))
       ->type_name("N")

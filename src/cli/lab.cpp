@@ -25,7 +25,7 @@
 namespace tlstrata::cli {
 namespace {
 
-constexpr const char* description =
+constexpr const char* footer =
     "Runs an experiment: real HTTPS transactions through a real proxy in random interleaved blocks, captured, "
     "decrypted\n"
     "and split into five layers. Writes a result folder and prints its path last.\n\n"
@@ -303,7 +303,7 @@ Checked<ExitCode> run_lab(const LabArguments& arguments) {
 
 void add_lab(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("lab", "Runs an experiment and writes a result folder");
-  command->description(description);
+  command->footer(footer);
   auto arguments = std::make_shared<LabArguments>();
   command->add_option("spec", arguments->spec, "a TOML file, or a built-in specification's name")
       ->capture_default_str();
@@ -322,7 +322,7 @@ void add_lab(CLI::App& app, Action& action) {
   command->add_option("--json", arguments->json, "the summary as JSON; - for standard output")->type_name("FILE");
   command->add_flag("--keep-work", arguments->keep_work, "keep keys, logs and configurations in the result's .work");
   command->add_flag("--list", arguments->list, "list the built-in specifications");
-  command->add_option("--show-spec", arguments->shown, "print a built-in specification")->type_name("NAME");
+  command->add_option("--show-spec", arguments->shown, "print a built-in specification")->type_name("SPEC");
   command->callback([arguments, &action] { action = [arguments] { return run_lab(*arguments); }; });
 }
 

@@ -176,9 +176,11 @@ void add_tls(CLI::App& load, LoadArguments& arguments) {
   auto* const tls = load.add_option_group("TLS");
   tls->add_option("--groups", options.groups,
                   "What is offered: ':' joins one offer, ',' separates offers, '=N' is a weight "
-                  "[X25519MLKEM768:X25519]");
+                  "[X25519MLKEM768:X25519]")
+      ->type_name("GROUPS");
   auto* const shares =
-      tls->add_option("--key-shares", options.key_shares, "What is sent as key share [the first group of each offer]");
+      tls->add_option("--key-shares", options.key_shares, "What is sent as key share [the first group of each offer]")
+          ->type_name("GROUPS");
   auto* const predict =
       tls->add_flag(
              "--predict", arguments.predict,

@@ -25,7 +25,7 @@
 namespace tlstrata::cli {
 namespace {
 
-constexpr const char* description =
+constexpr const char* footer =
     "Says what the cells of a result folder would take on other paths: round trips, initial windows, rates and losses "
     "on\n"
     "top of what this machine was measured to need. The folder is a lab's without [link], whose own path is next to\n"
@@ -355,7 +355,7 @@ Checked<ExitCode> run_model(const ModelArguments& arguments) {
 
 void add_model(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("model", "Says what measured cells would take on other paths");
-  command->description(description);
+  command->footer(footer);
   auto arguments = std::make_shared<ModelArguments>();
   command->add_option("DIR", arguments->folder, "a result folder of a lab without [link]")->required();
   command

@@ -23,7 +23,7 @@
 namespace tlstrata::cli {
 namespace {
 
-constexpr const char* description =
+constexpr const char* footer =
     "Makes report.html, report.md, summary.json, tables/ and plots/ of a result folder again, from its CSV files and\n"
     "manifest.json, and the page's drawn connections from its captures: the same bytes each time. Prints the table of\n"
     "medians and the page's path. With --format, --table or --reference it writes nothing and prints what is asked "
@@ -132,7 +132,7 @@ Checked<ExitCode> run_report(const ReportArguments& arguments) {
 
 void add_report(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("report", "(Re)writes the report of a result folder");
-  command->description(description);
+  command->footer(footer);
   auto arguments = std::make_shared<ReportArguments>();
   command->add_option("DIR", arguments->folder, "the result folder that tlstrata lab wrote")->required();
   command->add_option("--json", arguments->json, "the summary as JSON; - for standard output")->type_name("FILE");

@@ -224,7 +224,7 @@ void add_tls_options(CLI::App& command, TlsArguments& arguments) {
       ->type_name("FILE");
   command.add_option("--key", arguments.key, "Its private key, PEM")->type_name("FILE");
   command.add_option("--groups", arguments.groups, "In order of preference, joined by ':' [all that the library has]")
-      ->type_name("LIST");
+      ->type_name("GROUPS");
   command.add_option("--keylog", arguments.key_log, "Append the secrets here, mode 0600")->type_name("FILE");
 }
 
@@ -278,7 +278,7 @@ void add_proxy(CLI::App& serve, Action& action) {
       ->capture_default_str();
   proxy->add_flag("--upstream-tls", arguments->upstream_tls, "Speak TLS 1.3 to the upstream");
   proxy->add_option("--upstream-groups", arguments->upstream_groups, "Offered to it; the first one's share is sent")
-      ->type_name("LIST")
+      ->type_name("GROUPS")
       ->default_str("X25519");
   proxy->add_option("--upstream-ca", arguments->upstream_ca, "Verify its certificate against this authority, PEM")
       ->type_name("FILE");

@@ -5,25 +5,36 @@
 #include <cstdio>
 #include <string>
 
-#include "base/version.h"
+#include "cli/manual.h"
+#include "cli/version.h"
 #include "mpi/communicator.h"
-#include "ossl/version.h"
 
 namespace tlstrata::mpi {
 namespace {
 
-constexpr const char* description =
-    "tlstrata over the ranks of an MPI job. Start it with mpirun or srun; alone it is one rank.\n\n"
+constexpr const char* description = "Loads and analyses over the ranks of an MPI job";
+
+constexpr const char* footer =
+    "Start it with mpirun or srun; alone it is one rank.\n\n"
     "Examples:\n"
     "  mpirun --enable-recovery -np 4 tlstrata-mpi load https://host/ --rate 4000 --out results\n"
     "  srun --mpi=pmix -n 64 tlstrata-mpi analyze captures/ --transactions transactions.csv\n";
+
+// What the pages of tlstrata say, and whom to read beside them.
+manual::Facts facts() {
+  manual::Facts all = cli::manual_facts();
+  all.see_also = {"tlstrata(1)", "mpirun(1)", "srun(1)"};
+  return all;
+}
 
 }  // namespace
 
 int run(int argc, char** argv) {
   CLI::App app{description, "tlstrata-mpi"};
   app.require_subcommand(1);
-  app.set_version_flag("--version", fmt::format("tlstrata-mpi {}\n{}", version_string(), ossl::library_version()));
+  app.footer(footer);
+  app.set_version_flag(
+      "--version", [] { return cli::version_text("tlstrata-mpi"); }, "Print version, commit and TLS library and exit");
   app.failure_message([](const CLI::App* root, const CLI::Error& error) {
     const auto commands = root->get_subcommands();
     const std::string command = commands.empty() ? "tlstrata-mpi" : "tlstrata-mpi " + commands.front()->get_name();
@@ -35,6 +46,9 @@ int run(int argc, char** argv) {
   add_load(app, action);
   add_analyze(app, action);
 
+  if (cli::wants_manual(argc, argv)) {
+    return cli::write_manual(app, argv[2], facts());
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -1,5 +1,7 @@
 #include "report/transactions_csv.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -320,21 +322,31 @@ void append_transaction(std::string& out, const strata::Transaction& row) {
   });
 }
 
-Checked<TransactionsWriter> TransactionsWriter::open(const std::filesystem::path& path) {
+Checked<TransactionsWriter> TransactionsWriter::open(const std::filesystem::path& path, std::string_view further) {
   Checked<io::OutputFile> file = io::OutputFile::create(path.string());
   if (!file) {
     return std::unexpected(file.error());
   }
   TransactionsWriter writer(std::move(*file));
-  if (const Checked<void> written = writer.file_.write(header_line); !written) {
+  writer.has_further_ = !further.empty();
+  std::string header(header_line);
+  if (writer.has_further_) {
+    header.insert(header.size() - 1, fmt::format(",{}", further));
+  }
+  if (const Checked<void> written = writer.file_.write(header); !written) {
     return std::unexpected(written.error());
   }
   return writer;
 }
 
-Checked<void> TransactionsWriter::add(const strata::Transaction& row) {
+Checked<void> TransactionsWriter::add(const strata::Transaction& row, std::string_view further) {
   line_.clear();
   append_transaction(line_, row);
+  if (has_further_) {
+    line_.back() = ',';
+    append_field(line_, further);
+    line_ += '\n';
+  }
   return file_.write(line_);
 }
 

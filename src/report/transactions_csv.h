@@ -38,9 +38,11 @@ void append_transaction(std::string& out, const strata::Transaction& row);
 // Streams rows of any number into one file; "-" is standard output.
 class TransactionsWriter {
  public:
-  static Checked<TransactionsWriter> open(const std::filesystem::path& path);
+  // `further`: the name of one more column, the last; empty: there is none.
+  static Checked<TransactionsWriter> open(const std::filesystem::path& path, std::string_view further = {});
 
-  Checked<void> add(const strata::Transaction& row);
+  // `further`: what stands in that column; hostile.
+  Checked<void> add(const strata::Transaction& row, std::string_view further = {});
   // What was added so far can be read by others then.
   Checked<void> flush() { return file_.flush(); }
   Checked<void> finish();
@@ -49,6 +51,7 @@ class TransactionsWriter {
   explicit TransactionsWriter(io::OutputFile file) : file_(std::move(file)) {}
 
   io::OutputFile file_;
+  bool has_further_ = false;
   std::string line_;  // scratch
 };
 

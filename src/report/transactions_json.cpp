@@ -28,8 +28,12 @@ Checked<TransactionsJson> TransactionsJson::open(const std::string& where, std::
   return document;
 }
 
-Checked<void> TransactionsJson::add(const strata::Transaction& row) {
-  const std::string text = to_json(row).dump(-1, ' ', false, Json::error_handler_t::replace);
+Checked<void> TransactionsJson::add(const strata::Transaction& row, std::string_view file) {
+  Json json = to_json(row);
+  if (!file.empty()) {
+    json["file"] = file;
+  }
+  const std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
   const std::string before = any_ ? ",\n    " : "\n    ";
   any_ = true;
   return file_.write(before + text);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "base/complaint.h"
 #include "io/output_file.h"
@@ -18,7 +19,8 @@ class TransactionsJson {
   // `where` is a file, or "-" for standard output.
   static Checked<TransactionsJson> open(const std::string& where, std::string_view command);
 
-  Checked<void> add(const strata::Transaction& row);
+  // `file`: becomes a last member `file`, unless it is empty.
+  Checked<void> add(const strata::Transaction& row, std::string_view file = {});
   // The object's members follow the transactions.
   Checked<void> finish(const Json& rest);
 

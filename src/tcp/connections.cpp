@@ -71,7 +71,7 @@ void Connections::feed(const capture::Packet& packet) {
   Segment segment;
   const Fate fate = decoder_.decode(packet, segment);
   if (fate == Fate::tcp) [[likely]] {
-    take(segment, stamp);
+    take(segment, stamp, packet.file);
   } else {
     ++(counts_.*counter_of(fate));
   }
@@ -87,8 +87,12 @@ Event& Connections::push(EventKind kind, ConnectionId id, Side side, Stamp stamp
   return event;
 }
 
-void Connections::take(const Segment& segment, Stamp stamp) {
+void Connections::take(const Segment& segment, Stamp stamp, std::uint32_t file) {
   const Route route = Route::of(segment.source, segment.destination);
+  if (share_.flows != nullptr && share_.flows->contains(file, route.tuple) != share_.only_flows) [[unlikely]] {
+    ++counts_.other_connections;
+    return;
+  }
   const std::uint64_t hash = flows_.hash(route.tuple);
   if (share_.workers > 1 && owner_of(hash, share_.workers) != share_.worker) {
     ++counts_.other_connections;
@@ -412,6 +416,14 @@ void Connections::forget() {
   for (FlowIndex index = closed_.oldest(); index != no_id && expired(flows_[index]); index = closed_.oldest()) {
     closed_.remove(flows_, index);
     flows_.erase(index);
+  }
+}
+
+void Connections::pass_time(Nanos now_ns) {
+  begin_step();
+  if (now_ns > now_ns_) {
+    now_ns_ = now_ns;
+    sweep();
   }
 }
 

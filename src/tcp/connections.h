@@ -22,6 +22,7 @@
 #include "base/result.h"
 #include "capture/types.h"
 #include "tcp/connection_pool.h"
+#include "tcp/flow_set.h"
 #include "tcp/flow_table.h"
 #include "tcp/frame.h"
 #include "tcp/id_list.h"
@@ -33,6 +34,8 @@ namespace tlstrata::tcp {
 struct Share {
   std::uint32_t worker = 0;
   std::uint32_t workers = 1;
+  const FlowSet* flows = nullptr;  // null: all that are the worker's
+  bool only_flows = false;         // its are these; false: all but these
 };
 
 struct Limits {
@@ -57,6 +60,8 @@ class Connections {
     }
     return &events_[next_event_++];
   }
+  // No packet comes until then: ends what is idle for too long.
+  void pass_time(Nanos now_ns);
   void finish();
 
   // Valid while the connection is open, and during its `closed` event.
@@ -75,7 +80,7 @@ class Connections {
   using ActivityList = IdList<ConnectionPool>;
 
   void begin_step();
-  void take(const Segment& segment, Stamp stamp);
+  void take(const Segment& segment, Stamp stamp, std::uint32_t file);
   void take_unusual(const Route& route, std::uint64_t hash, FlowIndex index, const Segment& segment, Stamp stamp);
   FlowIndex open_first(const Route& route, std::uint64_t hash, const Segment& segment, Stamp stamp);
   void open(FlowIndex index, bool from_low, const Segment& segment, Stamp stamp);

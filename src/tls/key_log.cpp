@@ -153,6 +153,10 @@ void KeyLog::take_line(std::string_view line) {
     ++counts_.junk;
     return;
   }
+  if (const auto known = known_below(random, *kind); !known.empty()) {
+    ++(std::ranges::equal(known, std::span(secret).first(length)) ? counts_.duplicates : counts_.conflicts);
+    return;
+  }
   SecretReference& slot = entry_of(random).secrets[static_cast<std::size_t>(*kind)];
   if (slot != 0) {
     ++(std::ranges::equal(bytes_of(slot), std::span(secret).first(length)) ? counts_.duplicates : counts_.conflicts);
@@ -166,6 +170,11 @@ void KeyLog::take_line(std::string_view line) {
     secrets48_.push_back(secret);
     slot = static_cast<SecretReference>(2 * secrets48_.size() + 1);
   }
+}
+
+std::span<const std::uint8_t> KeyLog::known_below(const Random& random, SecretKind kind) const {
+  const auto found = below_ != nullptr ? below_->find(random) : std::nullopt;
+  return found ? found->of(kind) : std::span<const std::uint8_t>{};
 }
 
 std::span<const std::uint8_t> KeyLog::bytes_of(SecretReference reference) const {
@@ -218,17 +227,20 @@ void KeyLog::grow_table() {
 
 std::optional<ConnectionSecrets> KeyLog::find(std::span<const std::uint8_t> random) const {
   Random key{};
+  auto known = below_ != nullptr ? below_->find(random) : std::nullopt;
   if (random.size() != key.size() || table_.empty()) {
-    return std::nullopt;
+    return known;
   }
   std::ranges::copy(random, key.begin());
   const std::uint32_t place = table_[slot_of(key)];
   if (place == 0) {
-    return std::nullopt;
+    return known;
   }
-  ConnectionSecrets found;
+  ConnectionSecrets found = known.value_or(ConnectionSecrets{});
   for (std::size_t kind = 0; kind < secret_kind_count; ++kind) {
-    found.secrets[kind] = bytes_of(entries_[place - 1].secrets[kind]);
+    if (found.secrets[kind].empty()) {
+      found.secrets[kind] = bytes_of(entries_[place - 1].secrets[kind]);
+    }
   }
   return found;
 }

@@ -65,6 +65,10 @@ class KeyLog {
     std::uint64_t junk = 0;        // no key log line
   };
 
+  // `below`: keys that were read before, by another, and count as known; it must outlive this one and change no more.
+  explicit KeyLog(const KeyLog* below) : below_(below) {}
+  KeyLog() = default;
+
   void feed(std::span<const std::uint8_t> bytes);
   void finish();
 
@@ -81,11 +85,13 @@ class KeyLog {
   };
 
   void take_line(std::string_view line);
+  [[nodiscard]] std::span<const std::uint8_t> known_below(const Random& random, SecretKind kind) const;
   Entry& entry_of(const Random& random);
   void grow_table();
   [[nodiscard]] std::size_t slot_of(const Random& random) const;
   [[nodiscard]] std::span<const std::uint8_t> bytes_of(SecretReference reference) const;
 
+  const KeyLog* below_ = nullptr;
   // Deques: what was found stays where it is.
   std::deque<Entry> entries_;
   std::deque<std::array<std::uint8_t, 32>> secrets32_;

@@ -24,4 +24,5 @@ tlstrata_script_test(e2e.prediction e2e/prediction_test.py LABEL e2e TIMEOUT 300
 if(TLSTRATA_WITH_MPI)
   tlstrata_script_test(e2e.mpi e2e/mpi_load.py LABEL e2e TIMEOUT 300)
   tlstrata_script_test(e2e.mpi_slurm e2e/mpi_load.py LABEL e2e TIMEOUT 300 ARGS --slurm)
+  tlstrata_script_test(e2e.mpi_analyze e2e/mpi_analyze_test.py LABEL e2e TIMEOUT 300)
 endif()

@@ -223,6 +223,9 @@ TEST_F(FileSourceTest, ReportsDamageAfterWhatIsWhole) {
   Bytes damaged_zstd = zstd(plain_);
   damaged_zstd.back() ^= 1;
   EXPECT_THAT(read_bytes(damaged_zstd).complaint, HasSubstr("the zstd data is damaged"));
+  // A frame of a format before zstd 0.8, which some builds of the library read when it comes in one piece.
+  const Bytes old_frame = {0x25, 0xB5, 0x2F, 0xFD, 4, 0xE4, 0xFF, 0x15};
+  EXPECT_THAT(read_bytes(zstd(plain_) + old_frame).complaint, HasSubstr("the zstd data is damaged"));
   EXPECT_THAT(read_bytes(zstd(plain_) + from_text("something else")).complaint, HasSubstr("the zstd data is damaged"));
   const Reading second_member = read_bytes(gzip(plain_) + Bytes{0x1F, 0x8B, 0xFF, 0, 0, 0, 0, 0, 0, 0});
   EXPECT_EQ(second_member.items, expected_);

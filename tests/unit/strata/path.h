@@ -25,7 +25,7 @@ struct PathFigures {
   std::size_t chain_bytes = 3000;
   std::uint16_t mss = 1460;      // of the SYNs; less 12 of timestamps
   std::size_t super_packet = 1;  // segments to a packet, as a server's own capture has them before its card cuts them
-  std::optional<std::size_t> pause_before = {};  // a segment of the flight that the server makes later
+  std::optional<std::size_t> pause_before = std::nullopt;  // a segment of the flight that the server makes later
   Nanos pause_ns = 0;
   std::set<std::size_t> lost =
       {};  // segments whose first copies are lost, behind the capture point where it is the server's

@@ -216,5 +216,24 @@ TEST(KeyLog, AMillionLines) {
   }
 }
 
+TEST(KeyLog, KeysBelowCountAsReadBefore) {
+  const KeyLog below = key_log_of(line(SecretKind::client_traffic, 7, 1) + line(SecretKind::server_traffic, 8, 1));
+  KeyLog keys(&below);
+  const std::string text = line(SecretKind::client_traffic, 7, 1) + line(SecretKind::client_traffic, 7, 2) +
+                           line(SecretKind::server_traffic, 7, 3) + line(SecretKind::client_traffic, 9, 4);
+  keys.feed(std::vector<std::uint8_t>(text.begin(), text.end()));
+  EXPECT_EQ(keys.counts().duplicates, 1U);
+  EXPECT_EQ(keys.counts().conflicts, 1U);
+  EXPECT_EQ(keys.counts().secrets, 2U);
+  for (const std::uint8_t connection : std::initializer_list<std::uint8_t>{7, 8, 9}) {
+    EXPECT_TRUE(keys.find(random_of(connection))) << connection;
+  }
+  const auto both = keys.find(random_of(7));
+  ASSERT_TRUE(both);
+  EXPECT_TRUE(both->has(SecretKind::client_traffic)) << "from below";
+  EXPECT_TRUE(both->has(SecretKind::server_traffic)) << "its own";
+  EXPECT_FALSE(below.find(random_of(9)));
+}
+
 }  // namespace
 }  // namespace tlstrata::tls::test
