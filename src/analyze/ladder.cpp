@@ -137,9 +137,9 @@ std::string describe_segment(const tcp::Segment& segment, std::uint64_t delivere
   also(segment.has(tcp::flag::rst), "RST");
   also(what.empty(), "ACK");
   also(repeated != 0, "seen before");
-  also(repeated == 0 && again, "sent again");
   also(segment.payload_length > repeated && delivered == 0, "behind a hole");
   also(delivered > segment.payload_length, "fills a hole");
+  also(repeated == 0 && again, "sent again");
   return what;
 }
 

@@ -100,8 +100,8 @@ TEST(Ladder, HasEachPacketOnceAndSaysWhatLossDid) {
     }
   }
   EXPECT_EQ(packets, analysis->counts.packets.tcp);
-  for (const char* what :
-       {"SYN;", "SYN-ACK;", "ACK;", "data;", "data, seen before", "data, behind a hole", "fills a hole"}) {
+  for (const char* what : {"SYN;", "SYN-ACK;", "ACK;", "data;", "data, seen before", "data, behind a hole",
+                           "data, fills a hole", "sent again"}) {
     EXPECT_NE(words.find(what), std::string::npos) << what;
   }
 }
