@@ -9,9 +9,10 @@ sizes of captures, and what is scarce first. `--measured FILE` projects from an 
 import argparse
 import heapq
 import json
+import os
 import pathlib
 import random
-import resource
+import re
 import statistics
 import subprocess
 import sys
@@ -29,15 +30,20 @@ TERABYTES = (1, 10, 100)
 
 
 def used(command):
-    """(CPU seconds, peak MB) of a command."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    errors = process.stderr.read()
-    process.wait()
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    """(CPU seconds, peak MB with mapped files, what it printed) of a command."""
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    printed = process.stdout.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
-        sys.exit(f"{command[0]} failed: {errors[-500:]}")
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, after.ru_maxrss / 1024
+        sys.exit(f"{command[0]} failed: {printed[-500:]}")
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, printed
+
+
+def merge_seconds(printed):
+    """Of the last line of `tlstrata-mpi analyze`."""
+    number, unit = re.search(r"merge ([0-9.]+) (s|ms|us)", printed).groups()
+    return float(number) * {"s": 1, "ms": 1e-3, "us": 1e-6}[unit]
 
 
 class Bench:
@@ -64,7 +70,7 @@ class Bench:
             values, memory, capture_bytes = [], [], []
             for _ in range(self.options.rounds):
                 capture, document = self.scratch / "load.pcapng", self.scratch / "load.json"
-                _, peak = used([self.tlstrata, "load", f"https://{address}/4KiB", "--users", "4", "--count", "500", "--verify",
+                _, peak, _ = used([self.tlstrata, "load", f"https://{address}/4KiB", "--users", "4", "--count", "500", "--verify",
                                 "off", "--groups", "X25519MLKEM768", "--json", document])
                 cpu = json.loads(document.read_text(encoding="utf-8"))["cpu"]
                 values.append((cpu["user_ns_per_transaction"] + cpu["system_ns_per_transaction"]) / 1000)
@@ -92,7 +98,7 @@ class Bench:
         document = self.scratch / "plan.json"
         base = [self.mpi, "analyze", *made, "--keylog", keys, "--json", document]
         for _ in range(self.options.rounds):
-            _, peak = used(base)
+            _, peak, _ = used(base)
             result = json.loads(document.read_text(encoding="utf-8"))
             rank = result["mpi"]["ranks"][0]["cpu_ns"]
             used([*base, "--join"])  # files of the same connections: only the scan is of interest
@@ -103,10 +109,8 @@ class Bench:
             found["scan_cpu_ns_a_byte"].append(scan / size)
             found["spool_bytes_a_row"].append(result["mpi"]["spool_bytes"] / rows)
             found["analysis_memory_mb"].append(peak)
-            used([self.mpi, "analyze", *made, "--keylog", keys, "--transactions", self.scratch / "plan.csv", "--json",
-                  document])
-            merged = json.loads(document.read_text(encoding="utf-8"))["mpi"]["merge_cpu_ns"]
-            found["merge_us_a_row"].append(merged / 1000 / rows)
+            _, _, printed = used([self.mpi, "analyze", *made, "--keylog", keys, "--transactions", self.scratch / "plan.csv"])
+            found["merge_us_a_row"].append(merge_seconds(printed) * 1e6 / rows)
         for name, values in found.items():
             self.note(name, values)
         self.figures["bytes_a_connection"] = {"median": size / result["counts"]["connections"]}
@@ -126,7 +130,7 @@ class Bench:
                     file.write(f"{label} {client} {drawn.getrandbits(384):096x}\n")
         values = []
         for _ in range(self.options.rounds):
-            cpu, _ = used([self.tlstrata, "analyze", capture, "--keylog", keys])
+            cpu, _, _ = used([self.tlstrata, "analyze", capture, "--keylog", keys])
             values.append(cpu * 1e6 / connections)
         self.note("key_log_cpu_us_a_connection", values)
         self.figures["key_log_bytes_a_connection"] = {"median": keys.stat().st_size / connections}
