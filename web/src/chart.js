@@ -36,6 +36,8 @@ function draw(entry, colour) {
   } else {
     entry.chart.resize({ width, height });
   }
+  // A tooltip that is shown is drawn again a moment after an option is set: by then the next one may have removed it.
+  entry.chart.dispatchAction({ type: "hideTip" });
   entry.chart.setOption({ animation: false, textStyle: { fontFamily: getComputedStyle(document.body).fontFamily }, ...option }, true);
 }
 
