@@ -1,18 +1,16 @@
 #!/usr/bin/env python3
 """Completion in real shells: bash and zsh on a pseudoterminal, into which somebody types and presses Tab."""
 
-import argparse
 import os
-import pathlib
 import pty
 import re
 import select
-import shutil
 import signal
 import subprocess
-import sys
 import time
 import unittest
+
+import arguments
 
 ARGUMENTS = None
 SCRATCH = None
@@ -132,12 +130,5 @@ class Completion(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--tlstrata", required=True)
-    parser.add_argument("--source", required=True)
-    parser.add_argument("--scratch", required=True)
-    ARGUMENTS, rest = parser.parse_known_args()
-    SCRATCH = pathlib.Path(ARGUMENTS.scratch).resolve()
-    shutil.rmtree(SCRATCH, ignore_errors=True)
-    SCRATCH.mkdir(parents=True)
-    unittest.main(argv=[sys.argv[0], *rest], verbosity=2)
+    ARGUMENTS, SCRATCH, REST = arguments.read()
+    arguments.run_tests(REST)

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """What `cmake --install` and cpack make works without the checkout: no path leads back, and a moved copy runs."""
 
-import argparse
 import os
 import pathlib
 import re
 import shutil
 import subprocess
-import sys
 import unittest
+
+import arguments
 
 ARGUMENTS = None
 SCRATCH = None
@@ -184,13 +184,6 @@ class Installed(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--tlstrata", required=True)
-    parser.add_argument("--source", required=True)
-    parser.add_argument("--scratch", required=True)
-    ARGUMENTS, rest = parser.parse_known_args()
-    SCRATCH = pathlib.Path(ARGUMENTS.scratch).resolve()
-    shutil.rmtree(SCRATCH, ignore_errors=True)
-    SCRATCH.mkdir(parents=True)
+    ARGUMENTS, SCRATCH, REST = arguments.read()
     os.umask(0o022)
-    unittest.main(argv=[sys.argv[0], *rest], verbosity=2)
+    arguments.run_tests(REST)

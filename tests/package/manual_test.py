@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 """The man pages: every command has one, every option of --help is in it, and man and mandoc have nothing to say."""
 
-import argparse
 import os
 import pathlib
 import re
-import shutil
 import subprocess
-import sys
 import unittest
+
+import arguments
 
 ARGUMENTS = None
 SCRATCH = None
@@ -90,12 +89,5 @@ class Manual(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--tlstrata", required=True)
-    parser.add_argument("--source", required=True)
-    parser.add_argument("--scratch", required=True)
-    ARGUMENTS, rest = parser.parse_known_args()
-    SCRATCH = pathlib.Path(ARGUMENTS.scratch).resolve()
-    shutil.rmtree(SCRATCH, ignore_errors=True)
-    SCRATCH.mkdir(parents=True)
-    unittest.main(argv=[sys.argv[0], *rest], verbosity=2)
+    ARGUMENTS, SCRATCH, REST = arguments.read()
+    arguments.run_tests(REST)
