@@ -8,8 +8,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
-#include <vector>
 
 #include "base/complaint.h"
 #include "io/unique_fd.h"
@@ -31,7 +31,7 @@ class KeyLogFile {
 
   std::string path_;
   io::UniqueFd fd_;
-  std::vector<std::uint8_t> buffer_;
+  std::unique_ptr<std::uint8_t[]> buffer_;  // not zeroed: many logs are a few lines long
   std::size_t held_ = 0;  // bytes of an unfinished line at the buffer's start
 };
 

@@ -222,7 +222,7 @@ void read_cores(SpecTable& cores, Spec& spec) {
   for (const auto& [key, into] : {std::pair<std::string_view, Cores*>{"client", &spec.client_cores},
                                   {"proxy", &spec.proxy_cores},
                                   {"origin", &spec.origin_cores}}) {
-    const auto read = [&cores, key = key, into = into](const toml::node& value) {
+    const auto read = [&](const toml::node& value) {
       const auto* number = value.as_integer();
       if (number == nullptr || number->get() < 0 || number->get() >= most_cores) {
         cores.report(value, fmt::format("{} has an entry that is no core", cores.named(key)),

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/splitmix64.h"
+
 namespace tlstrata::model {
 namespace {
 
@@ -26,26 +28,10 @@ Nanos on_link_ns(std::uint64_t bytes, std::uint32_t mss_bytes, double bits_per_s
   return std::llround(static_cast<double>(frames) * 8e9 / bits_per_s);
 }
 
-// SplitMix64 (Steele, Lea and Flood 2014).
-class Dice {
- public:
-  explicit Dice(std::uint64_t seed) : state_(seed) {}
-  bool loses(double share) {
-    std::uint64_t z = state_ += 0x9e3779b97f4a7c15U;
-    z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
-    z = (z ^ (z >> 27U)) * 0x94d049bb133111ebU;
-    z ^= z >> 31U;
-    return static_cast<double>(z >> 11U) * 0x1p-53 < share;
-  }
-
- private:
-  std::uint64_t state_;
-};
-
 // A packet that nothing follows: found missing by a time-out that doubles.
-Nanos lone_packet_ns(const Path& path, Nanos timeout_ns, Dice& dice) {
+Nanos lone_packet_ns(const Path& path, Nanos timeout_ns, SplitMix64& dice) {
   Nanos lost_ns = 0;
-  for (int tries = 0; tries < most_tries && dice.loses(path.loss); ++tries) {
+  for (int tries = 0; tries < most_tries && dice.uniform() < path.loss; ++tries) {
     lost_ns += timeout_ns;
     timeout_ns *= 2;
   }
@@ -54,16 +40,16 @@ Nanos lone_packet_ns(const Path& path, Nanos timeout_ns, Dice& dice) {
 
 // A flight of several: a packet that others follow is found by their acknowledgements, a round trip later; the last one by a
 // probe after two round trips, or by the time-out where that comes first.
-Nanos flight_ns(std::uint64_t packets, const Path& path, Nanos timeout_ns, Dice& dice) {
+Nanos flight_ns(std::uint64_t packets, const Path& path, Nanos timeout_ns, SplitMix64& dice) {
   if (packets <= 1) {
     return packets == 0 ? 0 : lone_packet_ns(path, timeout_ns, dice);
   }
   bool middle_lost = false;
   for (std::uint64_t i = 0; i + 1 < packets; ++i) {
-    middle_lost = dice.loses(path.loss) || middle_lost;
+    middle_lost = dice.uniform() < path.loss || middle_lost;
   }
   Nanos lost_ns = middle_lost ? path.rtt_ns + lone_packet_ns(path, timeout_ns, dice) : 0;
-  if (dice.loses(path.loss)) {
+  if (dice.uniform() < path.loss) {
     const Nanos probe_ns = std::min(2 * path.rtt_ns + 2 * nanos_per_millisecond, timeout_ns);
     lost_ns = std::max(lost_ns, probe_ns + lone_packet_ns(path, timeout_ns, dice));
   }
@@ -109,7 +95,7 @@ std::vector<Nanos> simulate(const Measured& measured, const Path& path, std::uin
   const std::uint64_t hello = segments(measured.client_hello_bytes, path.mss_bytes);
   const std::uint64_t flight = segments(measured.server_flight_bytes, path.mss_bytes);
   std::vector<Nanos> totals;
-  Dice dice(seed);
+  SplitMix64 dice(seed);
   for (std::uint64_t i = 0; i < n; ++i) {
     Nanos lost_ns = lone_packet_ns(path, first_timeout_ns, dice) + lone_packet_ns(path, first_timeout_ns, dice);
     for (int hellos = 0; hellos <= (measured.retried ? 1 : 0); ++hellos) {

@@ -5,11 +5,13 @@
 //          invent, so none is used.
 // Threads: one generator a thread.
 // Source:  std::mt19937_64 (exactly specified by the C++ standard); Lemire 2019, "Fast random integer generation in an
-//          interval"; Steele, Lea and Flood 2014 for the mixing of seed and stream (SplitMix64).
+//          interval"; seed and stream are mixed by SplitMix64.
 #pragma once
 
 #include <cstdint>
 #include <random>
+
+#include "base/splitmix64.h"
 
 namespace tlstrata::stats {
 
@@ -37,12 +39,7 @@ class Random {
  private:
   __extension__ using Wide = unsigned __int128;
 
-  static std::uint64_t mix(std::uint64_t value) {
-    value += 0x9E3779B97F4A7C15U;
-    value = (value ^ (value >> 30U)) * 0xBF58476D1CE4E5B9U;
-    value = (value ^ (value >> 27U)) * 0x94D049BB133111EBU;
-    return value ^ (value >> 31U);
-  }
+  static std::uint64_t mix(std::uint64_t value) { return SplitMix64(value).next(); }
 
   std::mt19937_64 engine_;
 };

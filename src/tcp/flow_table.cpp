@@ -4,19 +4,12 @@
 #include <tuple>
 #include <utility>
 
+#include "base/splitmix64.h"
+
 namespace tlstrata::tcp {
 namespace {
 
 constexpr std::size_t first_slots = 1024;
-
-// SplitMix64 (Steele, Lea, Flood 2014): independent words from one seed.
-std::uint64_t next_word(std::uint64_t& state) {
-  state += 0x9E3779B97F4A7C15ULL;
-  std::uint64_t word = state;
-  word = (word ^ (word >> 30U)) * 0xBF58476D1CE4E5B9ULL;
-  word = (word ^ (word >> 27U)) * 0x94D049BB133111EBULL;
-  return word ^ (word >> 31U);
-}
 
 }  // namespace
 
@@ -46,8 +39,9 @@ std::uint64_t FlowTable::process_seed() {
 }
 
 FlowTable::FlowTable(std::uint64_t seed) : slots_(first_slots), mask_(first_slots - 1) {
+  SplitMix64 words(seed);
   for (std::uint64_t& word : salt_) {
-    word = next_word(seed);
+    word = words.next();
   }
 }
 

@@ -13,16 +13,7 @@ LinkShape symmetric_link(Nanos rtt_ns, double loss) {
   return shape;
 }
 
-LinkModel::LinkModel(const LinkDirection& direction, std::uint64_t seed) : direction_(direction), state_(seed) {}
-
-// SplitMix64 (Steele, Lea and Flood 2014).
-double LinkModel::uniform() {
-  std::uint64_t z = state_ += 0x9e3779b97f4a7c15U;
-  z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
-  z = (z ^ (z >> 27U)) * 0x94d049bb133111ebU;
-  z ^= z >> 31U;
-  return static_cast<double>(z >> 11U) * 0x1p-53;
-}
+LinkModel::LinkModel(const LinkDirection& direction, std::uint64_t seed) : direction_(direction), dice_(seed) {}
 
 // Two states, lost and not; a packet is lost while in the first. Left with probability 1 / burst, so the mean stay is a burst;
 // entered as often as makes the share of lost packets `loss`.
@@ -31,11 +22,11 @@ bool LinkModel::is_lost() {
     return false;
   }
   if (direction_.loss_burst <= 1) {
-    return uniform() < direction_.loss;
+    return dice_.uniform() < direction_.loss;
   }
   const double leave = 1 / direction_.loss_burst;
   const double enter = direction_.loss >= 1 ? 1 : direction_.loss * leave / (1 - direction_.loss);
-  in_burst_ = in_burst_ ? uniform() >= leave : uniform() < enter;
+  in_burst_ = in_burst_ ? dice_.uniform() >= leave : dice_.uniform() < enter;
   return in_burst_;
 }
 
@@ -60,7 +51,7 @@ Nanos LinkModel::transmit(Nanos now_ns, std::size_t bytes) {
 Nanos LinkModel::arrival(Nanos sent_ns) {
   Nanos delay_ns = direction_.delay_ns;
   if (direction_.jitter_ns > 0) {
-    delay_ns += std::llround((2 * uniform() - 1) * static_cast<double>(direction_.jitter_ns));
+    delay_ns += std::llround((2 * dice_.uniform() - 1) * static_cast<double>(direction_.jitter_ns));
   }
   last_arrival_ns_ = std::max(last_arrival_ns_, sent_ns + std::max<Nanos>(0, delay_ns));
   return last_arrival_ns_;
@@ -75,9 +66,9 @@ Arrivals LinkModel::admit(Nanos now_ns, std::size_t bytes) {
     return {Fate::queue_full, 0, {}, false};
   }
   Arrivals arrivals;
-  arrivals.overtakes = direction_.reorder > 0 && uniform() < direction_.reorder;
+  arrivals.overtakes = direction_.reorder > 0 && dice_.uniform() < direction_.reorder;
   arrivals.at_ns[0] = arrivals.overtakes ? sent_ns : arrival(sent_ns);
-  if (direction_.duplicate > 0 && uniform() < direction_.duplicate) {
+  if (direction_.duplicate > 0 && dice_.uniform() < direction_.duplicate) {
     arrivals.count = 2;
     arrivals.at_ns[1] = arrivals.at_ns[0];
   }

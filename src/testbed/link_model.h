@@ -16,6 +16,7 @@
 #include <deque>
 
 #include "base/nanos.h"
+#include "base/splitmix64.h"
 
 namespace tlstrata::testbed {
 
@@ -57,14 +58,13 @@ class LinkModel {
   Arrivals admit(Nanos now_ns, std::size_t bytes);
 
  private:
-  double uniform();
   bool is_lost();
   // When it has left the transmitter; negative: the queue is full.
   Nanos transmit(Nanos now_ns, std::size_t bytes);
   Nanos arrival(Nanos sent_ns);
 
   LinkDirection direction_;
-  std::uint64_t state_;
+  SplitMix64 dice_;
   bool in_burst_ = false;
   Nanos transmitter_free_ns_ = 0;
   std::deque<Nanos> leaving_ns_;  // of the packets that wait for the transmitter or are in it

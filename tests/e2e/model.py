@@ -64,17 +64,18 @@ def main():
         asked += ["--path", f"rtt={link}" if link[0].isdigit() else link]
     done = subprocess.run([arguments.tlstrata, "model", base, *asked, "--json", "-"], stdout=subprocess.PIPE, text=True, check=True)
     errors = []
-    print(f"{'cell':<52}{'predicted ms':>13}{'measured ms':>12}{'error':>8}   largest layer's error")
+    print(f"{'cell':<52}{'predicted ms':>13}{'measured ms':>12}{'error':>8}   largest error of a layer, without loss")
     for entry in json.loads(done.stdout)["predictions"]:
         link = entry["path"].removeprefix("rtt=")
         stem, response = entry["cell"].rsplit("-", maxsplit=1)
         cell = measured[f"{stem}-{link}-{response}"]
         total = cell["layers"]["total"]["p50_ns"]
-        error = entry["total_ns"] / total - 1
+        predicted = entry["total_with_loss"]["p50_ns"] if entry.get("total_with_loss") else entry["total_ns"]
+        error = predicted / total - 1
         errors.append(abs(error))
         by_layer = {name: entry["layers"][f"{name}_ns"] - cell["layers"][name]["p50_ns"] for name in LAYERS}
         worst = max(by_layer, key=lambda name: abs(by_layer[name]))
-        print(f"{cell['name']:<52}{entry['total_ns'] / 1e6:>13.2f}{total / 1e6:>12.2f}{error:>8.1%}   {worst} "
+        print(f"{cell['name']:<52}{predicted / 1e6:>13.2f}{total / 1e6:>12.2f}{error:>8.1%}   {worst} "
               f"{by_layer[worst] / 1e6:+.2f} ms")
     middle = statistics.median(errors)
     print(f"median absolute error {middle:.2%} over {len(errors)} cells, largest {max(errors):.2%}")
