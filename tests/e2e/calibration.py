@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Injects known delays and checks that exactly their layer shows them, as long as they really were.
 
-As a test it runs `lab calibration`. With --folder it only checks the folder of a run that is there, and prints the table.
+As a test it makes one delay in each place of specs/calibration.toml, with --whole all of them. With --folder it only checks
+the folder of a run that is there, and prints the table.
 """
 
 import argparse
@@ -10,6 +11,7 @@ import collections
 import csv
 import json
 import pathlib
+import re
 import shutil
 import statistics
 import subprocess
@@ -18,6 +20,8 @@ import sys
 LAYERS = ["tcp_handshake", "tcp_to_tls", "tls_handshake", "tls_to_app", "app_response"]
 LAYER_OF = {"before_hello": "tcp_to_tls", "before_finished": "tls_handshake", "before_request": "tls_to_app",
             "before_response": "app_response"}
+ONE_A_PLACE = ["none", "before_hello=cpu:1ms", "before_hello=sleep:1ms", "before_finished=cpu:1ms", "before_request=cpu:200us",
+               "before_response=sleep:1ms"]
 TOLERANCE_NS = 50_000
 TOLERANCE = 0.03
 # A delay this long, or this many times as long as the half of its interval, must be flagged; of a shorter one a short run
@@ -122,6 +126,7 @@ def main():
     parser.add_argument("--source")
     parser.add_argument("--scratch")
     parser.add_argument("--scale", default="0.25")
+    parser.add_argument("--whole", action="store_true")
     parser.add_argument("--folder")
     arguments = parser.parse_args()
     if arguments.folder:
@@ -129,7 +134,12 @@ def main():
     else:
         scratch = pathlib.Path(arguments.scratch)
         shutil.rmtree(scratch, ignore_errors=True)
-        result = subprocess.run([arguments.tlstrata, "lab", "calibration", "--scale", arguments.scale, "--out", str(scratch)],
+        scratch.mkdir(parents=True)
+        spec = (pathlib.Path(arguments.source) / "specs/calibration.toml").read_text(encoding="utf-8")
+        if not arguments.whole:
+            spec = re.sub(r"inject = \[.*?\n\]", lambda _: f"inject = {json.dumps(ONE_A_PLACE)}", spec, flags=re.DOTALL)
+        (scratch / "calibration.toml").write_text(spec, encoding="utf-8")
+        result = subprocess.run([arguments.tlstrata, "lab", scratch / "calibration.toml", "--scale", arguments.scale, "--out", scratch],
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, check=False)
         if result.returncode != 0:
             sys.exit(f"the lab ended with {result.returncode}\n{result.stdout}")

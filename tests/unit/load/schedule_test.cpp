@@ -77,12 +77,10 @@ TEST(Schedule, PoissonGapsAreExponential) {
 
 TEST(Schedule, PoissonGapsAreIndependent) {
   const auto starts = schedule(1000, 100 * nanos_per_second, Arrivals::poisson, 11);
-  double sum = 0;
   double sum_squares = 0;
   double products = 0;
   const auto gap = [&](std::size_t i) { return static_cast<double>(starts[i] - starts[i - 1]) / 1e6 - 1; };
   for (std::size_t i = 2; i < starts.size(); ++i) {
-    sum += gap(i);
     sum_squares += gap(i) * gap(i);
     products += gap(i) * gap(i - 1);
   }
