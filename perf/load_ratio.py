@@ -45,6 +45,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--maximum", type=float, default=1.0, metavar="RATIO")
     options = parser.parse_args()
+    options.scratch = options.scratch.resolve()  # nginx reads a relative path from a folder of its own
     options.scratch.mkdir(parents=True, exist_ok=True)
     openssl = tls_servers.OpenSsl(SOURCE)
     certificates = tls_servers.Certificates(openssl, options.scratch)

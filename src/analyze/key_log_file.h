@@ -32,7 +32,7 @@ class KeyLogFile {
   std::string path_;
   io::UniqueFd fd_;
   std::unique_ptr<std::uint8_t[]> buffer_;  // not zeroed: many logs are a few lines long
-  std::size_t held_ = 0;  // bytes of an unfinished line at the buffer's start
+  std::size_t held_ = 0;                    // bytes of an unfinished line at the buffer's start
 };
 
 }  // namespace tlstrata::analyze

@@ -103,26 +103,18 @@ Result<Decompressor::Progress> Decompressor::run_gzip(std::span<const std::uint8
   return progress;
 }
 
-// Whether the bytes that come next can be those of a frame's magic number, as far as they belong to it.
-bool Decompressor::continues_magic(std::span<const std::uint8_t> in) {
-  for (std::size_t at = frame_consumed_, i = 0; at < zstd_magic.size() && i < in.size(); ++at, ++i) {
-    if (at == 0) {
-      is_skippable_ = (in[i] & 0xF0U) == zstd_skippable_magic[0];
-    }
-    const std::uint8_t byte = at == 0 && is_skippable_ ? in[i] & 0xF0U : in[i];
-    if (byte != (is_skippable_ ? zstd_skippable_magic : zstd_magic)[at]) {
-      return false;
-    }
-  }
-  return true;
-}
-
+// libzstd decodes a frame in one go where a call holds all of it, and is stricter there than in pieces. A stream must mean the
+// same however it comes, so each frame's header is fed alone, byte by byte, and the frame's size is compared here.
 Result<Decompressor::Progress> Decompressor::run_zstd(std::span<const std::uint8_t> in, std::span<std::uint8_t> out) {
   if (at_boundary_) {
-    frame_consumed_ = 0;
+    frame_ = {};
+    frame_produced_ = 0;
   }
-  if (!continues_magic(in)) {
-    return std::unexpected(Error{ErrorCode::malformed, "the zstd data is damaged", consumed_});
+  if (!frame_.is_complete() && !in.empty()) {
+    if (!frame_.take(in.front())) {
+      return std::unexpected(Error{ErrorCode::malformed, "the zstd data is damaged", consumed_});
+    }
+    in = in.first(1);
   }
   ZSTD_inBuffer input{in.data(), in.size(), 0};
   ZSTD_outBuffer output{out.data(), out.size(), 0};
@@ -135,7 +127,10 @@ Result<Decompressor::Progress> Decompressor::run_zstd(std::span<const std::uint8
                                  consumed_ + input.pos});
   }
   at_boundary_ = status == 0;
-  frame_consumed_ = std::min(zstd_magic.size(), frame_consumed_ + input.pos);
+  frame_produced_ += output.pos;
+  if (at_boundary_ && frame_.content_bytes().value_or(frame_produced_) != frame_produced_) {
+    return std::unexpected(Error{ErrorCode::malformed, "the zstd data is damaged", consumed_ + input.pos});
+  }
   return Progress{input.pos, output.pos};
 }
 

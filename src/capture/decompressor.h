@@ -5,9 +5,9 @@
 // Units:     bytes.
 // Ownership: keeps no span past the call; holds the decoder's window (32 KiB; for zstd what the frame asks, at most 128
 //            MiB).
-// Errors:    malformed: the stream is damaged or its checksum is wrong, or has a frame of zstd's formats before 0.8, which
-//            the library reads or not, as it was built, and not as a stream; limit: a zstd window beyond 128 MiB. Bytes
-//            after the last gzip member that begin no other member are ignored, as gzip does.
+// Errors:    malformed: the stream is damaged, its checksum is wrong, a zstd frame holds another size than it says, or is of
+//            zstd's formats before 0.8, which the library reads or not, as it was built, and not as a stream; limit: a zstd
+//            window beyond 128 MiB. Bytes after the last gzip member that begin no other member are ignored, as gzip does.
 // Threads:   one.
 // Source:    RFC 1952 (gzip), RFC 8878 (zstd).
 #pragma once
@@ -19,6 +19,7 @@
 #include <span>
 
 #include "base/result.h"
+#include "capture/zstd_frame_header.h"
 
 struct z_stream_s;  // NOLINT(readability-identifier-naming): the name is of zlib
 struct ZSTD_DCtx_s;
@@ -60,7 +61,6 @@ class Decompressor {
 
   Decompressor() = default;
   Result<Progress> run_gzip(std::span<const std::uint8_t> in, std::span<std::uint8_t> out);
-  [[nodiscard]] bool continues_magic(std::span<const std::uint8_t> in);
   Result<Progress> run_zstd(std::span<const std::uint8_t> in, std::span<std::uint8_t> out);
 
   std::unique_ptr<z_stream_s, GzipDeleter> gzip_;
@@ -68,9 +68,9 @@ class Decompressor {
   std::uint64_t consumed_ = 0;  // of the whole stream, for errors
   bool at_boundary_ = true;
   bool ended_ = false;
-  bool any_member_ = false;         // gzip: a member was completed
-  std::size_t frame_consumed_ = 0;  // zstd: bytes of the frame's magic number, at most 4
-  bool is_skippable_ = false;       // zstd: that frame
+  bool any_member_ = false;           // gzip: a member was completed
+  ZstdFrameHeader frame_;             // zstd: of the frame that is being read
+  std::uint64_t frame_produced_ = 0;  // zstd: of its content
 };
 
 }  // namespace tlstrata::capture

@@ -227,6 +227,9 @@ TEST_F(FileSourceTest, ReportsDamageAfterWhatIsWhole) {
   const Bytes old_frame = {0x25, 0xB5, 0x2F, 0xFD, 4, 0xE4, 0xFF, 0x15};
   EXPECT_THAT(read_bytes(zstd(plain_) + old_frame).complaint, HasSubstr("the zstd data is damaged"));
   EXPECT_THAT(read_bytes(zstd(plain_) + from_text("something else")).complaint, HasSubstr("the zstd data is damaged"));
+  // Says 144,562 bytes and ends at once: damage to libzstd where it comes in one piece, else an empty frame.
+  const Bytes hollow_frame = {0x28, 0xB5, 0x2F, 0xFD, 0xA0, 0xB2, 0x34, 0x02, 0x00, 0x05, 0x00, 0x00};
+  EXPECT_THAT(read_bytes(zstd(plain_) + hollow_frame).complaint, HasSubstr("the zstd data is damaged"));
   const Reading second_member = read_bytes(gzip(plain_) + Bytes{0x1F, 0x8B, 0xFF, 0, 0, 0, 0, 0, 0, 0});
   EXPECT_EQ(second_member.items, expected_);
   EXPECT_THAT(second_member.complaint, HasSubstr("the gzip data is damaged"));
