@@ -1,6 +1,7 @@
 #include "analyze/crew.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace tlstrata::analyze {
@@ -8,8 +9,8 @@ namespace {
 
 constexpr std::size_t usual_packets_a_turn = 1024;
 // Handing over costs a lock and may wake a thread, so it is done for many connections at a time.
-constexpr std::size_t connections_a_batch = 128;
-constexpr std::size_t turns_a_watermark = 16;
+constexpr std::size_t connections_a_batch = 512;
+constexpr std::size_t turns_a_watermark = 64;
 constexpr std::size_t most_given = 4096;  // connections of a pass that wait to be taken
 
 }  // namespace
@@ -57,11 +58,13 @@ void Crew::work(std::size_t index, const std::stop_token& stop) {
 }
 
 bool Crew::give(Lane& lane, std::vector<Ended>& batch, std::uint64_t watermark, const std::stop_token& stop) {
+  std::vector<Ended> spent;
   {
     std::unique_lock lock(mutex_);
     lane.room.wait(lock, [&] { return lane.given.size() < most_given || stop.stop_requested(); });
     std::ranges::move(batch, std::back_inserter(lane.given));
     lane.watermark = watermark;
+    std::swap(spent, lane.spent);
   }
   batch.clear();
   something_.notify_one();
@@ -95,6 +98,7 @@ void Crew::refill() {
   something_.wait(lock, [&] { return std::ranges::any_of(lanes_, is_news); });
   for (const auto& lane : lanes_) {
     if (is_news(lane)) {
+      std::ranges::move(lane->taken, std::back_inserter(lane->spent));
       lane->taken.clear();
       lane->position = 0;
       std::swap(lane->taken, lane->given);

@@ -39,9 +39,10 @@ class Crew {
  private:
   static constexpr std::uint64_t at_end = std::numeric_limits<std::uint64_t>::max();
 
-  // What a pass has handed over. `given` and `watermark` are guarded by mutex_, the rest is next()'s own.
+  // What a pass has handed over. `given`, `spent` and `watermark` are guarded by mutex_, the rest is next()'s own.
   struct Lane {
     std::vector<Ended> given;
+    std::vector<Ended> spent;  // goes back: memory is freed fastest, and beside others, by the thread that asked for it
     std::uint64_t watermark = 0;  // nothing comes that began before this packet
     std::condition_variable room;
     std::vector<Ended> taken;
