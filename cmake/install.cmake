@@ -13,6 +13,29 @@ set(TLSTRATA_PROGRAMS "")
 # What is built for a package says which targets it needs; installing must not build the tests.
 set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)
 
+# tlstrata_runpath(TARGET INSTALLED), tlstrata_install_runpath(FOLDER FILE INSTALLED COMPONENT): what CMake does by itself, but
+# for one thing: it keeps room for the installed RUNPATH with a colon at the end, and an empty element is the folder that
+# one happens to be in. Whoever reads a stranger's captures must not load libraries that lie beside them.
+function(tlstrata_runpath target installed)
+  set(runpath "${installed}")
+  if(NOT TLSTRATA_OPENSSL STREQUAL "system")
+    set(runpath "${TLSTRATA_OPENSSL}/lib")
+    string(LENGTH "${installed}" needed)
+    string(LENGTH "${runpath}" length)
+    while(length LESS needed)
+      string(APPEND runpath "/.")
+      string(LENGTH "${runpath}" length)
+    endwhile()
+  endif()
+  set_target_properties(${target} PROPERTIES BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "${runpath}")
+endfunction()
+
+function(tlstrata_install_runpath folder file installed component)
+  string(REPLACE "$" "\\\$" installed "${installed}")
+  install(CODE "file(RPATH_SET FILE \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${folder}/${file}\" NEW_RPATH \"${installed}\")"
+          COMPONENT ${component})
+endfunction()
+
 function(tlstrata_install_program target component)
   set(manual ${PROJECT_BINARY_DIR}/manual/${target})
   add_custom_command(
@@ -25,8 +48,9 @@ function(tlstrata_install_program target component)
   add_custom_target(${target}_pages ALL DEPENDS ${manual}/.made)
   add_dependencies(tlstrata_installed ${target} ${target}_pages)
   set_property(GLOBAL APPEND PROPERTY TLSTRATA_INSTALLED $<TARGET_FILE:${target}>)
-  set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN/../${TLSTRATA_LIBRARY_FOLDER}")
+  tlstrata_runpath(${target} "$ORIGIN/../${TLSTRATA_LIBRARY_FOLDER}")
   install(TARGETS ${target} RUNTIME DESTINATION bin COMPONENT ${component})
+  tlstrata_install_runpath(bin $<TARGET_FILE_NAME:${target}> "$ORIGIN/../${TLSTRATA_LIBRARY_FOLDER}" ${component})
   install(DIRECTORY ${manual}/man/ DESTINATION share/man/man1 COMPONENT ${component})
   install(DIRECTORY ${manual}/bash/ DESTINATION share/bash-completion/completions COMPONENT ${component})
   install(DIRECTORY ${manual}/zsh/ DESTINATION share/zsh/vendor-completions COMPONENT ${component})
@@ -39,8 +63,9 @@ if(TARGET tlstrata-mpi)
   tlstrata_install_program(tlstrata-mpi mpi)
 endif()
 
-set_target_properties(tlstrata_provider PROPERTIES INSTALL_RPATH "$ORIGIN")
+tlstrata_runpath(tlstrata_provider "$ORIGIN")
 install(TARGETS tlstrata_provider LIBRARY DESTINATION ${TLSTRATA_LIBRARY_FOLDER} COMPONENT tlstrata)
+tlstrata_install_runpath(${TLSTRATA_LIBRARY_FOLDER} $<TARGET_FILE_NAME:tlstrata_provider> "$ORIGIN" tlstrata)
 
 # tlstrata_install_libraries(COMPONENT NAME...): of the libraries that the program is linked to, those of these names, from
 # where they are found now and under their soname. Further words for install() stand in TLSTRATA_INSTALL_WORDS.

@@ -23,6 +23,9 @@ Crew::Crew(std::vector<Pass> passes, bool impatient) : packets_a_turn_(impatient
   if (passes_.size() == 1) {
     return;
   }
+  // Also where one could not be made: those that were must come to their end.
+  const std::unique_ptr<std::latch, void (*)(std::latch*)> opened(&all_there_,
+                                                                  [](std::latch* latch) { latch->count_down(); });
   for (std::size_t i = 0; i < passes_.size(); ++i) {
     threads_.emplace_back([this, i](const std::stop_token& stop) { work(i, stop); });
   }
@@ -39,6 +42,7 @@ Crew::~Crew() {
 }
 
 void Crew::work(std::size_t index, const std::stop_token& stop) {
+  all_there_.wait();
   Pass& pass = *passes_[index];
   Lane& lane = *lanes_[index];
   std::vector<Ended> batch;

@@ -10,6 +10,7 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <latch>
 #include <limits>
 #include <memory>
 #include <mutex>
@@ -64,6 +65,7 @@ class Crew {
   bool ended_ = false;  // of a single pass
   std::mutex mutex_;
   std::condition_variable something_;
+  std::latch all_there_{1};  // a thread that began at once would keep the maker of the others from its processor
   std::vector<std::jthread> threads_;  // last: they end before what they use
 };
 

@@ -165,10 +165,11 @@ std::vector<double> Sample::block_medians(std::size_t measure) const {
 
 Replicates replicate(const Sample& sample, std::uint64_t resamples, std::uint64_t seed, std::uint64_t stream) {
   Replicates replicates;
+  for (std::size_t measure = 0; measure < measure_count; ++measure) {
+    replicates.described[measure] = describe_values(sample, measure);
+  }
   if (sample.blocks() < stats::least_blocks_for_interval) {
-    for (std::size_t measure = 0; measure < measure_count; ++measure) {
-      replicates.all[measure] = draw_of(describe_values(sample, measure));
-    }
+    std::ranges::transform(replicates.described, replicates.all.begin(), draw_of);
     return replicates;
   }
   std::vector<stats::RankedSample> ranked;
@@ -237,8 +238,8 @@ Distribution describe(const stats::Sketch& sketch) {
   return result;
 }
 
-Distribution describe(const Sample& sample, const Replicates& replicates, std::size_t measure) {
-  Distribution result = describe_values(sample, measure);
+Distribution describe(const Replicates& replicates, std::size_t measure) {
+  Distribution result = replicates.described[measure];
   if (result.n == 0) {
     return result;
   }

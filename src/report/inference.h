@@ -36,14 +36,15 @@ struct Sample {
 // What the intervals of a class, and of its comparisons, are read off.
 struct Replicates {
   using Figures = std::array<stats::Draw, measure_count>;
-  Figures all;                     // of the sample itself
-  std::vector<Figures> resampled;  // empty: too few blocks
-  std::vector<Figures> left_out;   // one for each block; empty like `resampled`
+  Figures all;                                        // of the sample itself
+  std::array<Distribution, measure_count> described;  // the same in full, without intervals
+  std::vector<Figures> resampled;                     // empty: too few blocks
+  std::vector<Figures> left_out;                      // one for each block; empty like `resampled`
 };
 
 Replicates replicate(const Sample& sample, std::uint64_t resamples, std::uint64_t seed, std::uint64_t stream);
 
-Distribution describe(const Sample& sample, const Replicates& replicates, std::size_t measure);
+Distribution describe(const Replicates& replicates, std::size_t measure);
 // Without intervals.
 Distribution describe(std::vector<double> values);
 Distribution describe(const stats::Sketch& sketch);

@@ -271,7 +271,7 @@ Summary SummaryBuilder::finish(std::span<const Resource> resources, std::uint64_
       // Only the first class is compared; the others are described.
       Replicates replicates = replicate(sample, k == 0 ? resamples : 0, summary.seed, c);
       for (std::size_t measure = 0; measure < measure_count; ++measure) {
-        cell.classes[k].measures[measure] = describe(sample, replicates, measure);
+        cell.classes[k].measures[measure] = describe(replicates, measure);
       }
       if (k == 0) {
         cell.blocks = sample.blocks();

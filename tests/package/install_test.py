@@ -123,6 +123,12 @@ class Installed(unittest.TestCase):
     def own_names(self):
         return ["ssl", "crypto", "fmt", "tomlplusplus"] if has_private_openssl() else []
 
+    def test_no_program_looks_for_libraries_where_one_happens_to_be(self):
+        for path in (path for path in programs_and_libraries(build_folder()) if path.parent == build_folder()):
+            for paths in re.findall(r"\(R(?:UN)?PATH\).*\[(.*)\]", run("readelf", "-d", path)):
+                for folder in paths.split(":"):
+                    self.assertTrue(folder.startswith(("/", "$ORIGIN")), f"{path}: RUNPATH {paths}")
+
     def test_installation_can_be_moved(self):
         first = SCRATCH / "first"
         run("cmake", "--install", build_folder(), "--prefix", first)
