@@ -5,7 +5,6 @@
 #include <zstd_errors.h>
 
 #include <algorithm>
-#include <array>
 #include <limits>
 
 namespace tlstrata::capture {
@@ -14,9 +13,7 @@ namespace {
 constexpr std::uint8_t gzip_id1 = 0x1F;
 constexpr std::uint8_t gzip_id2 = 0x8B;
 constexpr int gzip_only = 16 + MAX_WBITS;  // in zlib's terms: a gzip header, the largest window
-constexpr std::array<std::uint8_t, 4> zstd_magic{0x28, 0xB5, 0x2F, 0xFD};
-constexpr std::array<std::uint8_t, 4> zstd_skippable_magic{0x50, 0x2A, 0x4D, 0x18};  // of the first byte the upper half
-constexpr int max_zstd_window_log = 27;  // 128 MiB, which is also where the zstd program draws the line
+constexpr int max_zstd_window_log = 27;    // 128 MiB, which is also where the zstd program draws the line
 
 uInt fit(std::size_t size) {
   return static_cast<uInt>(std::min<std::size_t>(size, std::numeric_limits<uInt>::max()));
@@ -28,13 +25,11 @@ Compression detect_compression(std::span<const std::uint8_t> start) {
   if (start.size() >= 2 && start[0] == gzip_id1 && start[1] == gzip_id2) {
     return Compression::gzip;
   }
-  if (start.size() < zstd_magic.size()) {
-    return Compression::none;
-  }
-  const bool frame = std::ranges::equal(start.first(4), zstd_magic);
-  const bool skippable_frame = (start[0] & 0xF0U) == zstd_skippable_magic[0] &&
-                               std::ranges::equal(start.subspan(1, 3), std::span(zstd_skippable_magic).subspan(1));
-  return frame || skippable_frame ? Compression::zstd : Compression::none;
+  ZstdFrameHeader header;
+  const bool zstd =
+      start.size() >= compression_magic_bytes &&
+      std::ranges::all_of(start.first(compression_magic_bytes), [&](auto byte) { return header.take(byte); });
+  return zstd ? Compression::zstd : Compression::none;
 }
 
 void Decompressor::GzipDeleter::operator()(z_stream_s* stream) const {
