@@ -9,6 +9,7 @@
 #include "analyze/worker.h"
 #include "capture/file_parser.h"
 #include "choices.h"
+#include "tcp/deal.h"
 
 namespace {
 
@@ -80,16 +81,25 @@ void check(const Transaction& row) {
 
 using Key = std::tuple<std::uint64_t, std::uint32_t, std::string>;  // first packet, request, the row
 
+// What a worker says that is fed as a Dealer feeds it.
 std::vector<Key> run(const Capture& capture, tcp::Share share) {
   analyze::Worker worker(capture.keys, share);
+  tcp::Deal deal(share.workers);
+  std::uint64_t fed = 0;
   for (const Capture::Packet& each : capture.packets) {
     capture::Packet packet = each.packet;
     const Bytes gone = each.bytes;
     packet.data = gone;
-    worker.feed(packet);
+    const std::uint32_t whose = deal.worker_of(packet);
+    if (whose == share.worker || whose == tcp::Deal::everyone) {
+      ++fed;
+      worker.feed(packet, deal.latest_ns());
+    } else {
+      worker.pass_others({packet.time_ns, packet.number}, deal.latest_ns());
+    }
   }
   worker.finish();
-  require(worker.counts().sum() == capture.packets.size(), "packets in = packets by fate");
+  require(worker.counts().sum() == fed, "packets in = packets by fate");
   std::vector<analyze::Ended> ended;
   worker.take(ended);
   std::vector<Key> keys;

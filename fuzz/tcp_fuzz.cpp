@@ -122,10 +122,15 @@ void check(const Event& event, Told& told) {
   told.open = event.kind != EventKind::closed;
 }
 
-tcp::PacketCounts run(const std::vector<Frame>& frames, tcp::Share share, tcp::Limits limits, Story& story) {
+enum class Sees { all, dealt };  // which packets a worker is fed
+
+tcp::PacketCounts run(const std::vector<Frame>& frames, tcp::Share share, tcp::Limits limits, Story& story,
+                      Sees sees = Sees::all) {
   tcp::Connections connections(share, limits);
+  tcp::Deal deal(share.workers);
   std::map<tcp::ConnectionId, Told> open;
   std::uint64_t number = 0;
+  std::uint64_t fed = 0;
   const auto drain = [&] {
     while (true) {
       const auto next = connections.next();
@@ -146,7 +151,7 @@ tcp::PacketCounts run(const std::vector<Frame>& frames, tcp::Share share, tcp::L
           std::to_string(event.offset) + ' ' + std::to_string(event.length) + ' ' + std::to_string(event.first.packet) +
           ' ' + std::to_string(event.in_order.packet) + std::string(event.bytes.begin(), event.bytes.end()));
     }
-    require(connections.counts().sum() == number, "packets in = packets by fate");
+    require(connections.counts().sum() == fed, "packets in = packets by fate");
   };
   for (const Frame& frame : frames) {
     capture::Packet packet;
@@ -156,8 +161,20 @@ tcp::PacketCounts run(const std::vector<Frame>& frames, tcp::Share share, tcp::L
     packet.link = capture::LinkType::raw;
     packet.time_ns = frame.time_ns;
     packet.number = ++number;
-    connections.feed(packet);
+    const std::uint32_t worker = deal.worker_of(packet);
+    if (sees == Sees::dealt && worker != share.worker && worker != tcp::Deal::everyone) {
+      continue;
+    }
+    ++fed;
+    if (sees == Sees::dealt) {
+      connections.feed(packet, deal.latest_ns());
+    } else {
+      connections.feed(packet);
+    }
     drain();
+  }
+  if (sees == Sees::dealt && !frames.empty()) {
+    connections.pass_others({frames.back().time_ns, number}, deal.latest_ns());
   }
   connections.finish();
   drain();
@@ -178,17 +195,23 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   Story alone;
   const tcp::PacketCounts counts = run(frames, {}, {}, alone);
-  Story together;
-  std::uint64_t tcp_packets = 0;
-  std::uint64_t stray = 0;
-  for (std::uint32_t worker = 0; worker < 3; ++worker) {
-    const tcp::PacketCounts part = run(frames, {worker, 3}, {}, together);
-    tcp_packets += part.tcp;
-    stray += part.late + part.no_connection;
+  for (const Sees sees : {Sees::all, Sees::dealt}) {
+    Story together;
+    std::uint64_t tcp_packets = 0;
+    std::uint64_t stray = 0;
+    for (std::uint32_t worker = 0; worker < 3; ++worker) {
+      const tcp::PacketCounts part = run(frames, {worker, 3}, {}, together, sees);
+      tcp_packets += part.tcp;
+      stray += part.late + part.no_connection;
+      require(part.not_ip == counts.not_ip && part.not_tcp == counts.not_tcp && part.fragments == counts.fragments &&
+                  part.fragments_dropped == counts.fragments_dropped && part.malformed == counts.malformed &&
+                  part.cut_headers == counts.cut_headers,
+              "what is no connection's is counted the same by each");
+    }
+    require(together == alone, "shares together are the whole");
+    require(tcp_packets == counts.tcp && stray == counts.late + counts.no_connection,
+            "shares count together as the whole");
   }
-  require(together == alone, "shares together are the whole");
-  require(tcp_packets == counts.tcp && stray == counts.late + counts.no_connection,
-          "shares count together as the whole");
   tcp::Limits tight;
   tight.held_bytes = 500;
   tight.half_open_idle_ns = nanos_per_second;

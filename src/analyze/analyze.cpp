@@ -6,11 +6,12 @@
 
 #include "analyze/crew.h"
 #include "analyze/inputs.h"
+#include "analyze/reader.h"
 
 namespace tlstrata::analyze {
 namespace {
 
-// Workers see every packet; only a connection's packets are their own.
+// Only a connection's packets are one worker's alone.
 void add_share(tcp::PacketCounts& sum, const tcp::PacketCounts& part) {
   sum.tcp += part.tcp;
   sum.late += part.late;
@@ -70,21 +71,27 @@ Checked<Analysis> Analysis::open(const Input& input, const Options& options) {
     return std::unexpected(inputs.error());
   }
   Analysis analysis(options.selection, std::make_unique<tls::KeyLog>(std::move(inputs->keys)));
-  const bool shared = inputs->can_reread && options.order == Order::of_start;
-  const unsigned workers = shared ? std::max(1U, options.threads) : 1;
-  std::vector<Pass> passes;
-  for (unsigned i = 0; i < workers; ++i) {
-    auto pass = Pass::open(input, *analysis.keys_, inputs->has_secrets ? nullptr : analysis.keys_.get(),
-                           tcp::Share{i, workers}, options.order, i == 0 ? nullptr : &passes.front());
-    if (!pass) {
-      return std::unexpected(pass.error());
-    }
-    if (input.follow_until != nullptr) {
-      pass->follow(std::move(inputs->followed_key_logs), *analysis.keys_);
-    }
-    passes.push_back(std::move(*pass));
+  auto reader = Reader::open(input, inputs->has_secrets ? nullptr : analysis.keys_.get());
+  if (!reader) {
+    return std::unexpected(reader.error());
   }
-  analysis.crew_ = std::make_unique<Crew>(std::move(passes), options.order == Order::of_end);
+  if (input.follow_until != nullptr) {
+    reader->follow(std::move(inputs->followed_key_logs), *analysis.keys_);
+  }
+  analysis.reader_ = std::make_unique<Reader>(std::move(*reader));
+  const bool shared = inputs->packets_stay && options.order == Order::of_start;
+  const unsigned workers = shared ? std::max(1U, options.threads) : 1;
+  std::unique_ptr<Dealer> dealer;
+  std::vector<std::unique_ptr<Pass>> passes;
+  if (workers > 1) {
+    dealer = std::make_unique<Dealer>(*analysis.reader_, workers);
+  }
+  for (unsigned i = 0; i < workers; ++i) {
+    Worker worker(*analysis.keys_, {i, workers, input.flows, input.only_flows}, options.order);
+    passes.push_back(dealer ? std::make_unique<Pass>(*dealer, i, std::move(worker), input.end_ns)
+                            : std::make_unique<Pass>(*analysis.reader_, std::move(worker), input.end_ns));
+  }
+  analysis.crew_ = std::make_unique<Crew>(std::move(dealer), std::move(passes), options.order == Order::of_end);
   return analysis;
 }
 
@@ -110,17 +117,16 @@ strata::Transaction* Analysis::next() {
 }
 
 void Analysis::finish() {
-  const Pass& first = *crew_->passes().front();
-  counts_.file = first.source().counts();
-  counts_.truncated_files = first.source().truncated_files();
-  counts_.filtered = first.filtered();
+  counts_.file = reader_->source().counts();
+  counts_.truncated_files = reader_->source().truncated_files();
+  counts_.filtered = reader_->filtered();
   counts_.keys = keys_->counts();
-  counts_.packets = first.worker().counts();
+  counts_.packets = crew_->passes().front()->worker().counts();
   counts_.packets.other_connections = 0;  // every connection has its worker
   for (std::size_t i = 1; i < crew_->passes().size(); ++i) {
     add_share(counts_.packets, crew_->passes()[i]->worker().counts());
   }
-  warnings_ = first.source().warnings();
+  warnings_ = reader_->source().warnings();
 }
 
 Checked<Collected> collect(const Input& input, const Options& options) {

@@ -8,8 +8,8 @@
 // Ownership: a row holds until the next call, and may be moved from.
 // Errors:    open(): Complaint where an input can't be opened or is no capture. Damage inside a capture is a warning: what
 //            stands before it is analysed.
-// Threads:   `threads` workers; the result is the same for any number. Inputs that can't be read twice (standard input,
-//            compressed files) are read by one.
+// Threads:   `threads` workers; the result is the same for any number. Inputs that do not stay in
+//            memory (standard input, compressed files) are read by one.
 // Memory:    follows the connections that are open, and those that wait for an older one; not the input's size.
 #pragma once
 
@@ -50,6 +50,7 @@ struct Counts {
 };
 
 class Crew;
+class Reader;
 
 class Analysis {
  public:
@@ -76,6 +77,7 @@ class Analysis {
 
   Selection selection_;
   std::unique_ptr<tls::KeyLog> keys_;  // stays where it is: workers point to it
+  std::unique_ptr<Reader> reader_;     // so does this
   std::unique_ptr<Crew> crew_;
   Ended* connection_ = nullptr;
   std::size_t row_ = 0;  // the next one of connection_

@@ -11,13 +11,13 @@ constexpr std::size_t usual_packets_a_turn = 1024;
 // Handing over costs a lock and may wake a thread, so it is done for many connections at a time.
 constexpr std::size_t connections_a_batch = 512;
 constexpr std::size_t turns_a_watermark = 64;
-constexpr std::size_t most_given = 4096;  // connections of a pass that wait to be taken
+constexpr std::size_t most_given = 4096;  // connections of a pass that wait to be taken, where next() has others
 
 }  // namespace
 
-Crew::Crew(std::vector<Pass> passes, bool impatient) : packets_a_turn_(impatient ? 1 : usual_packets_a_turn) {
-  for (Pass& pass : passes) {
-    passes_.push_back(std::make_unique<Pass>(std::move(pass)));
+Crew::Crew(std::unique_ptr<Dealer> dealer, std::vector<std::unique_ptr<Pass>> passes, bool impatient)
+    : dealer_(std::move(dealer)), passes_(std::move(passes)), packets_a_turn_(impatient ? 1 : usual_packets_a_turn) {
+  for (std::size_t i = 0; i < passes_.size(); ++i) {
     lanes_.push_back(std::make_unique<Lane>());
   }
   if (passes_.size() == 1) {
@@ -34,6 +34,9 @@ Crew::Crew(std::vector<Pass> passes, bool impatient) : packets_a_turn_(impatient
 Crew::~Crew() {
   for (std::jthread& thread : threads_) {
     thread.request_stop();
+  }
+  if (dealer_) {
+    dealer_->stop();
   }
   const std::scoped_lock lock(mutex_);  // none is between its look at the token and its wait
   for (const auto& lane : lanes_) {
@@ -58,20 +61,22 @@ void Crew::work(std::size_t index, const std::stop_token& stop) {
     if (!give(lane, batch, more ? pass.worker().watermark() : at_end, stop)) {
       return;
     }
+    pass.worker().recycle(batch);
   }
 }
 
+// `batch` comes back with what was used up of an earlier one.
 bool Crew::give(Lane& lane, std::vector<Ended>& batch, std::uint64_t watermark, const std::stop_token& stop) {
   std::vector<Ended> spent;
   {
     std::unique_lock lock(mutex_);
-    lane.room.wait(lock, [&] { return lane.given.size() < most_given || stop.stop_requested(); });
+    lane.room.wait(lock, [&] { return lane.given.size() < most_given || starving_ || stop.stop_requested(); });
     std::ranges::move(batch, std::back_inserter(lane.given));
     lane.watermark = watermark;
     std::swap(spent, lane.spent);
   }
-  batch.clear();
   something_.notify_one();
+  batch = std::move(spent);
   return !stop.stop_requested();
 }
 
@@ -80,7 +85,7 @@ Ended* Crew::next_of_one() {
   if (lane.has_head()) {
     return &lane.taken[lane.position++];
   }
-  lane.taken.clear();
+  passes_.front()->worker().recycle(lane.taken);
   lane.position = 0;
   while (lane.taken.empty()) {
     if (ended_) {
@@ -99,7 +104,14 @@ void Crew::refill() {
     return !lane->has_head() && lane->known_watermark != at_end &&
            (!lane->given.empty() || lane->watermark != lane->known_watermark);
   };
-  something_.wait(lock, [&] { return std::ranges::any_of(lanes_, is_news); });
+  if (!std::ranges::any_of(lanes_, is_news)) {
+    starving_ = true;
+    for (const auto& lane : lanes_) {
+      lane->room.notify_one();
+    }
+    something_.wait(lock, [&] { return std::ranges::any_of(lanes_, is_news); });
+    starving_ = false;
+  }
   for (const auto& lane : lanes_) {
     if (is_news(lane)) {
       std::ranges::move(lane->taken, std::back_inserter(lane->spent));

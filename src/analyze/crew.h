@@ -1,11 +1,11 @@
 // Passes side by side, their connections put together in the order of one.
 //
-// In:        passes that share the connections of one input out among them.
+// In:        passes that share the connections of one input out among them, and their dealer.
 // Out:       next(): the connection that comes next; the same sequence for any number of passes.
-// Ownership: owns the passes. A connection holds until the next call.
+// Ownership: owns both. A connection holds until the next call.
 // Errors:    none.
-// Threads:   next() from one thread; a single pass runs in it, several on threads of their own. A pass that gets far ahead
-//            waits, so memory is bounded by what one slow connection keeps back.
+// Threads:   next() from one thread; a single pass runs in it, several on threads of their own. Passes wait while more is there
+//            than next() has come to, so memory is bounded by what one slow connection keeps back.
 #pragma once
 
 #include <condition_variable>
@@ -23,8 +23,8 @@ namespace tlstrata::analyze {
 
 class Crew {
  public:
-  // `impatient`: connections are given out as soon as they are over.
-  Crew(std::vector<Pass> passes, bool impatient);
+  // `dealer`: of several passes. `impatient`: connections are given out as soon as they are over.
+  Crew(std::unique_ptr<Dealer> dealer, std::vector<std::unique_ptr<Pass>> passes, bool impatient);
   ~Crew();
   Crew(const Crew&) = delete;
   Crew& operator=(const Crew&) = delete;
@@ -43,7 +43,7 @@ class Crew {
   // What a pass has handed over. `given`, `spent` and `watermark` are guarded by mutex_, the rest is next()'s own.
   struct Lane {
     std::vector<Ended> given;
-    std::vector<Ended> spent;  // goes back: memory is freed fastest, and beside others, by the thread that asked for it
+    std::vector<Ended> spent;     // goes back to the worker
     std::uint64_t watermark = 0;  // nothing comes that began before this packet
     std::condition_variable room;
     std::vector<Ended> taken;
@@ -59,11 +59,14 @@ class Crew {
   bool give(Lane& lane, std::vector<Ended>& batch, std::uint64_t watermark, const std::stop_token& stop);
   void refill();
 
+  std::unique_ptr<Dealer> dealer_;
   std::vector<std::unique_ptr<Pass>> passes_;
   std::vector<std::unique_ptr<Lane>> lanes_;
   std::size_t packets_a_turn_;
   bool ended_ = false;  // of a single pass
   std::mutex mutex_;
+  // Guarded by mutex_: next() waits for news of some lane. Passes wait for one another at the dealer, so then none may wait here.
+  bool starving_ = false;
   std::condition_variable something_;
   std::latch all_there_{1};  // a thread that began at once would keep the maker of the others from its processor
   std::vector<std::jthread> threads_;  // last: they end before what they use

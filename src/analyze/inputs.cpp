@@ -29,8 +29,8 @@ bool opens_twice(const std::string& path) {
   return path != "-" && std::filesystem::is_regular_file(path, ignored);
 }
 
-// Gathers the embedded secrets ahead of the packets, so that they may stand anywhere and workers share them. True: the files
-// are cheap to read again.
+// Gathers the embedded secrets ahead of the packets, so that they may stand anywhere and workers share them. True:
+// packets_stay().
 Checked<bool> gather_secrets(const Input& input, tls::KeyLog& keys) {
   auto source = PacketSource::open(input, &keys);
   if (!source) {
@@ -38,7 +38,7 @@ Checked<bool> gather_secrets(const Input& input, tls::KeyLog& keys) {
   }
   while (source->may_hold_secrets() && source->next()) {
   }
-  return source->can_reread();
+  return source->packets_stay();
 }
 
 }  // namespace
@@ -59,12 +59,12 @@ Checked<Inputs> open_inputs(const Input& input) {
     }
   }
   if (input.follow_until == nullptr && std::ranges::all_of(input.captures, opens_twice)) {
-    const auto can_reread = gather_secrets(input, inputs.keys);
-    if (!can_reread) {
-      return std::unexpected(can_reread.error());
+    const auto packets_stay = gather_secrets(input, inputs.keys);
+    if (!packets_stay) {
+      return std::unexpected(packets_stay.error());
     }
     inputs.has_secrets = true;
-    inputs.can_reread = *can_reread;
+    inputs.packets_stay = *packets_stay;
   }
   return inputs;
 }

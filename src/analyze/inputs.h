@@ -2,7 +2,7 @@
 //
 // In:        paths of captures and key logs.
 // Out:       the keys, the embedded ones too where the captures open twice (else they come while the packets do); whether
-//            the captures are cheap to read again, and so for several workers.
+//            several workers can share the captures.
 // Ownership: owns the keys.
 // Errors:    a Complaint where a key log can't be read, a capture can't be opened or is none.
 #pragma once
@@ -20,7 +20,7 @@ struct Inputs {
   tls::KeyLog keys;
   std::vector<KeyLogFile> followed_key_logs;  // not read yet: they grow
   bool has_secrets = false;                   // the embedded ones are among the keys
-  bool can_reread = false;
+  bool packets_stay = false;                  // PacketSource::packets_stay()
 };
 
 Checked<Inputs> open_inputs(const Input& input);

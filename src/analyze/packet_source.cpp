@@ -22,15 +22,6 @@ Checked<PacketSource> PacketSource::open(const Input& input, tls::KeyLog* keys) 
   return result;
 }
 
-PacketSource PacketSource::twin_of(const PacketSource& first) {
-  PacketSource twin;
-  for (const File& file : first.files_) {
-    twin.files_.push_back({capture::FileSource::twin_of(file.source), nullptr, {}});
-  }
-  (void)twin.begin();  // it began for the first
-  return twin;
-}
-
 Checked<void> PacketSource::begin() {
   for (File& file : files_) {
     if (auto first = advance(file); !first) {
@@ -101,7 +92,7 @@ const capture::Packet* PacketSource::next_of_several() {
   return &numbered_;
 }
 
-bool PacketSource::can_reread() const {
+bool PacketSource::packets_stay() const {
   return std::ranges::all_of(files_, [](const File& file) { return file.source.spans_stay(); });
 }
 

@@ -3,7 +3,7 @@
 // In:        paths, in any order.
 // Out:       next(): the packet with the earliest stamp among the files' next ones (a file's own order is never
 //            changed, as merged files may run backwards in time); secrets go to the key log as they come.
-// Ownership: a packet's bytes hold until the next call.
+// Ownership: a packet holds until the next call, and so do its bytes unless packets_stay().
 // Errors:    Complaint where a file can't be opened or is no capture; damage later in a file ends that file with a
 //            warning.
 // Threads:   one an object.
@@ -26,14 +26,12 @@ class PacketSource {
  public:
   // `keys` gets the embedded secrets; null: they are passed over.
   static Checked<PacketSource> open(const Input& input, tls::KeyLog* keys);
-  // Another reader of the same files from their start, where can_reread(). Embedded secrets are passed over.
-  static PacketSource twin_of(const PacketSource& first);
 
   // Null at the end.
   const capture::Packet* next();
 
-  // True where a second pass over the files is possible and cheap.
-  [[nodiscard]] bool can_reread() const;
+  // True where packets' bytes hold as long as the source.
+  [[nodiscard]] bool packets_stay() const;
   // False where no file is a pcapng: nothing is embedded.
   [[nodiscard]] bool may_hold_secrets() const;
   // How often next() waited for followed files to grow.

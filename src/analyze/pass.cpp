@@ -1,69 +1,49 @@
 #include "analyze/pass.h"
 
-#include <chrono>
-#include <thread>
-#include <utility>
+#include <algorithm>
 
 namespace tlstrata::analyze {
 namespace {
 
-constexpr std::chrono::milliseconds key_log_delay{100};
+// Another core has walked over the packet: what the worker reads of it is fetched while the ones before it are worked on.
+void fetch(const capture::Packet& packet) {
+  constexpr std::size_t line_bytes = 64;
+  constexpr std::size_t most_bytes = 2048;  // of a larger one only the start is sure to be read
+  for (std::size_t offset = 0; offset < std::min(packet.data.size(), most_bytes); offset += line_bytes) {
+    __builtin_prefetch(&packet.data[offset]);
+  }
+}
 
 }  // namespace
 
-Checked<Pass> Pass::open(const Input& input, const tls::KeyLog& keys, tls::KeyLog* gathered, tcp::Share share,
-                         Order order, const Pass* twin) {
-  auto source = twin != nullptr ? Checked<PacketSource>(PacketSource::twin_of(twin->source_))
-                                : PacketSource::open(input, gathered);
-  if (!source) {
-    return std::unexpected(source.error());
-  }
-  Pass pass(std::move(*source));
-  if (!input.filter.empty()) {
-    auto compiled = capture::Filter::compile(input.filter);
-    if (!compiled) {
-      return std::unexpected(compiled.error());
-    }
-    pass.filter_ = std::move(*compiled);
-  }
-  share.flows = input.flows;
-  share.only_flows = input.only_flows;
-  pass.end_ns_ = input.end_ns;
-  pass.worker_ = std::make_unique<Worker>(keys, share, order);
-  return pass;
-}
-
-void Pass::follow(std::vector<KeyLogFile> key_logs, tls::KeyLog& gathered) {
-  key_logs_ = std::move(key_logs);
-  gathered_ = &gathered;
-  read_key_logs();
-}
-
-void Pass::read_key_logs() {
-  for (KeyLogFile& file : key_logs_) {
-    (void)file.read(*gathered_);  // it was readable; should that end, connections lack keys, which their rows say
-  }
-}
-
 bool Pass::advance(std::size_t packets) {
+  if (dealer_ != nullptr) {
+    return advance_by_hand();
+  }
   for (std::size_t i = 0; i < packets; ++i) {
-    const auto packet = source_.next();
-    if (gathered_ != nullptr && source_.waits() != waits_) {
-      waits_ = source_.waits();
-      // What was just read may be newer than its secrets, which an endpoint writes only once it has them.
-      std::this_thread::sleep_for(key_log_delay);
-      read_key_logs();
-    }
-    if (!packet) {
-      worker_->finish(end_ns_);
+    const capture::Packet* const packet = reader_->next();
+    if (packet == nullptr) {
+      worker_.finish(end_ns_);
       return false;
     }
-    if (filter_ && !filter_->matches(*packet)) {
-      ++filtered_;
-    } else {
-      worker_->feed(*packet);
-    }
+    worker_.feed(*packet);
   }
+  return true;
+}
+
+bool Pass::advance_by_hand() {
+  constexpr std::size_t packets_ahead = 4;
+  if (!dealer_->take(number_, hand_)) {
+    worker_.finish(end_ns_);
+    return false;
+  }
+  for (std::size_t i = 0; i < hand_.packets.size(); ++i) {
+    if (i + packets_ahead < hand_.packets.size()) {
+      fetch(hand_.packets[i + packets_ahead].packet);
+    }
+    worker_.feed(hand_.packets[i].packet, hand_.packets[i].latest_ns);
+  }
+  worker_.pass_others(hand_.last, hand_.latest_ns);
   return true;
 }
 

@@ -4,13 +4,19 @@
 
 namespace tlstrata::analyze {
 
-void Worker::feed(const capture::Packet& packet) {
-  last_ns_ = std::max(last_ns_, packet.time_ns);
+void Worker::feed(const capture::Packet& packet, Nanos latest_ns) {
+  last_ns_ = std::max(last_ns_, latest_ns);
   last_packet_ = packet.number;
   last_file_ = packet.file;
   last_file_packet_ = packet.file_number != 0 ? packet.file_number : packet.number;
-  connections_.feed(packet);
+  connections_.feed(packet, latest_ns);
   drain();
+}
+
+void Worker::pass_others(tcp::Stamp last, Nanos latest_ns) {
+  last_ns_ = std::max(last_ns_, latest_ns);
+  last_packet_ = last.packet;
+  connections_.pass_others(last, latest_ns);
 }
 
 void Worker::finish(std::optional<Nanos> end_ns) {
@@ -74,6 +80,10 @@ void Worker::close(Open& open, const tcp::Event& event) {
   open.tracker.set_capture_end(last_ns_);
   open.tracker.feed(event);
   Place& place = places_[open.place - first_place_];
+  if (!spare_rows_.empty()) {
+    place.connection.rows = std::move(spare_rows_.back());
+    spare_rows_.pop_back();
+  }
   while (true) {
     auto row = open.tracker.next();
     if (!row || !*row) {
@@ -97,6 +107,17 @@ void Worker::take(std::vector<Ended>& ended) {
     places_.pop_front();
     ++first_place_;
   }
+}
+
+void Worker::recycle(std::vector<Ended>& ended) {
+  for (Ended& connection : ended) {
+    if (spare_rows_.size() == most_spare_rows) {
+      break;
+    }
+    connection.rows.clear();
+    spare_rows_.push_back(std::move(connection.rows));
+  }
+  ended.clear();
 }
 
 std::uint64_t Worker::watermark() const {

@@ -1,6 +1,6 @@
 // The pipeline behind the capture step, for one worker's share of the connections.
 //
-// In:        every packet of the input; connections of other workers are passed over.
+// In:        the packets of the worker's connections, in the input's order; those of other workers are passed over.
 // Out:       take(): connections that are over with their rows, in the order in which they began (one that is still open
 //            then keeps back those that began after it) or in which they ended.
 // Ownership: rows own what they hold. The KeyLog must outlive the worker.
@@ -44,12 +44,18 @@ class Worker {
   Worker(const tls::KeyLog& keys, tcp::Share share, Order order = Order::of_start)
       : keys_(&keys), connections_(share), order_(order) {}
 
-  void feed(const capture::Packet& packet);
+  void feed(const capture::Packet& packet) { feed(packet, packet.time_ns); }
+  // `latest_ns`: the latest stamp so far, that of packets of other workers too.
+  void feed(const capture::Packet& packet, Nanos latest_ns);
+  // Packets of other workers went by, up to this one.
+  void pass_others(tcp::Stamp last, Nanos latest_ns);
   // `end_ns`: the capture goes on until then, without a packet of these connections.
   void finish(std::optional<Nanos> end_ns = std::nullopt);
 
   // What is due, behind what `ended` holds already.
   void take(std::vector<Ended>& ended);
+  // Memory of connections that were given and are used up: it serves the next ones.
+  void recycle(std::vector<Ended>& ended);
   // No connection that take() has yet to give began before this packet.
   [[nodiscard]] std::uint64_t watermark() const;
 
@@ -65,6 +71,7 @@ class Worker {
     strata::Tracker tracker;
   };
   static constexpr std::size_t most_spare = 64;
+  static constexpr std::size_t most_spare_rows = 4096;  // what comes back at once
 
   void drain();
   void take(const tcp::Event& event);
@@ -76,9 +83,10 @@ class Worker {
   Order order_;
   std::vector<std::unique_ptr<Open>> open_;   // by tcp::ConnectionId
   std::vector<std::unique_ptr<Open>> spare_;  // of connections that are over: their memory serves the next ones
-  std::deque<Place> places_;                  // by first packet
-  std::uint64_t first_place_ = 0;             // of places_.front()
-  std::vector<Ended> ended_;                  // in order of end, where that is asked for
+  std::vector<std::vector<strata::Transaction>> spare_rows_;  // empty ones
+  std::deque<Place> places_;                                  // by first packet
+  std::uint64_t first_place_ = 0;                             // of places_.front()
+  std::vector<Ended> ended_;                                  // in order of end, where that is asked for
   std::uint64_t last_packet_ = 0;
   std::uint32_t last_file_ = 0;
   std::uint64_t last_file_packet_ = 0;

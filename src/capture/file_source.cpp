@@ -55,19 +55,11 @@ Checked<FileSource> FileSource::open(const std::string& path) {
     if (auto mapped = MappedFile::map(source.descriptor(), static_cast<std::size_t>(status.st_size))) {
       source.input_ = mapped->bytes();
       source.input_ended_ = true;
-      source.mapped_ = std::make_shared<MappedFile>(std::move(*mapped));
+      source.mapped_ = std::move(*mapped);
       source.releases_ = true;
     }
   }
   return opened;
-}
-
-FileSource FileSource::twin_of(const FileSource& first) {
-  FileSource twin(first.path_);
-  twin.mapped_ = first.mapped_;
-  twin.input_ = first.mapped_->bytes();
-  twin.input_ended_ = true;
-  return twin;
 }
 
 int FileSource::descriptor() const {

@@ -16,7 +16,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -38,9 +37,6 @@ class FileSource {
   // A file that is still being written: at its end next() waits for more until `stop` is set, which must outlive the source.
   static Checked<FileSource> follow(const std::string& path, const std::atomic<bool>& stop);
 
-  // A second reader of the same mapping, from the start: for a file whose spans stay. Pages are mapped once for all.
-  static FileSource twin_of(const FileSource& first);
-
   [[nodiscard]] Result<const Item*> next() {
     auto item = parser_.next();
     while (item && *item == nullptr && !ended_) {
@@ -58,7 +54,7 @@ class FileSource {
     counts.truncated = counts.truncated || packing_cut_;
     return counts;
   }
-  [[nodiscard]] bool spans_stay() const { return mapped_ != nullptr && !decompressor_; }
+  [[nodiscard]] bool spans_stay() const { return mapped_ && !decompressor_; }
   [[nodiscard]] const std::string& path() const { return path_; }
   // How often next() waited for a followed file to grow.
   [[nodiscard]] std::uint64_t waits() const { return waits_; }
@@ -79,9 +75,9 @@ class FileSource {
   Result<void> end();
 
   std::string path_;
-  io::UniqueFd fd_;                     // none: standard input, which is not ours to close
-  std::shared_ptr<MappedFile> mapped_;  // null: the file is read
-  bool releases_ = false;               // what is behind the parser; of twins only the first
+  io::UniqueFd fd_;                   // none: standard input, which is not ours to close
+  std::optional<MappedFile> mapped_;  // none: the file is read
+  bool releases_ = false;             // what is behind the parser
   std::optional<Decompressor> decompressor_;
   std::vector<std::uint8_t> read_buffer_;      // empty where the file is mapped
   std::span<const std::uint8_t> input_;        // of the mapping or read_buffer_, not yet used

@@ -50,9 +50,11 @@ class InputWindow {
     constexpr std::size_t line_bytes = 64;
     constexpr std::size_t ahead_bytes = 1024;  // some packets' work: longer than memory takes
     constexpr std::size_t most_bytes = 2048;   // of one packet; of a larger one only the start is sure to be read
-    if (chunk_.size() > count + ahead_bytes + most_bytes) {
+    constexpr std::size_t far_bytes = 4096;    // into the second cache: a walk over packets of others outruns the first
+    if (chunk_.size() > count + far_bytes + most_bytes) {
       for (std::size_t offset = 0; offset < std::min(count, most_bytes); offset += line_bytes) {
         __builtin_prefetch(&chunk_[ahead_bytes + offset]);
+        __builtin_prefetch(&chunk_[far_bytes + offset], 0, 1);
       }
       __builtin_prefetch(&chunk_[count]);
       __builtin_prefetch(&chunk_[count + line_bytes]);

@@ -30,7 +30,7 @@ MappedFile::~MappedFile() {
 }
 
 void MappedFile::release(std::size_t offset) {
-  const std::size_t end = offset - offset % release_step_bytes;
+  const std::size_t end = offset - offset % release_step_bytes - release_step_bytes;
   (void)::madvise(address_of(bytes_.subspan(released_)), end - released_, MADV_DONTNEED);
   released_ = end;
 }

@@ -35,10 +35,10 @@ class MappedFile {
 
   [[nodiscard]] std::span<const std::uint8_t> bytes() const { return bytes_; }
 
-  // Tells the kernel that what lies before `offset` is not needed soon, so that memory does not grow with the file. The
-  // bytes stay readable (from the file again). Cheap: does something only once in a while.
+  // Tells the kernel that what lies some megabytes before `offset` is not needed soon, so that memory does not grow with the
+  // file. The bytes stay readable (from the file again). Cheap: does something only once in a while.
   void release_before(std::size_t offset) {
-    if (offset - released_ >= release_step_bytes) [[unlikely]] {
+    if (offset - released_ >= 2 * release_step_bytes) [[unlikely]] {
       release(offset);
     }
   }

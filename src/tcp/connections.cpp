@@ -6,8 +6,6 @@
 namespace tlstrata::tcp {
 namespace {
 
-constexpr Nanos sweep_every_ns = 10 * nanos_per_second;
-
 // Where each Fate is counted; a segment's own counter is chosen later, by what its connection says.
 std::uint64_t PacketCounts::* counter_of(Fate fate) {
   static constexpr std::array counters{
@@ -24,11 +22,6 @@ std::uint64_t PacketCounts::* counter_of(Fate fate) {
   };
   static_assert(counters.size() == static_cast<std::size_t>(Fate::unsupported_link) + 1);
   return counters[static_cast<std::size_t>(fate)];
-}
-
-// Deals by the upper half of the hash: the table of each worker uses the lower one.
-std::uint32_t owner_of(std::uint64_t hash, std::uint32_t workers) {
-  return static_cast<std::uint32_t>(((hash >> 32U) * workers) >> 32U);
 }
 
 // Index into Flow::syn_sequence.
@@ -57,16 +50,13 @@ void Connections::begin_step() {
   closing_.clear();
 }
 
-void Connections::feed(const capture::Packet& packet) {
+void Connections::feed(const capture::Packet& packet, Nanos latest_ns) {
   begin_step();
   finishing_ = false;
   const Stamp stamp{packet.time_ns, packet.number};
   last_stamp_ = stamp;
-  if (packet.time_ns > now_ns_) {
-    now_ns_ = packet.time_ns;
-    if (now_ns_ >= next_sweep_ns_) {
-      sweep();
-    }
+  if (clock_.tick(latest_ns)) [[unlikely]] {
+    sweep();
   }
   Segment segment;
   const Fate fate = decoder_.decode(packet, segment);
@@ -94,7 +84,7 @@ void Connections::take(const Segment& segment, Stamp stamp, std::uint32_t file) 
     return;
   }
   const std::uint64_t hash = flows_.hash(route.tuple);
-  if (share_.workers > 1 && owner_of(hash, share_.workers) != share_.worker) {
+  if (share_.workers > 1 && worker_of(hash, share_.workers) != share_.worker) {
     ++counts_.other_connections;
     return;
   }
@@ -378,7 +368,7 @@ void Connections::close(ConnectionId id, CloseReason reason, Stamp stamp) {
   closing_.push_back(id);
   Flow& flow = flows_[connection.flow];
   flow.open = no_id;
-  flow.closed_ns = now_ns_;
+  flow.closed_ns = clock_.now_ns();
   flow.closed_packet = last_stamp_.packet;
   closed_.append(flows_, connection.flow);
   connection.flow = no_id;
@@ -389,18 +379,17 @@ void Connections::sweep() {
   close_idle(half_open_, limits_.half_open_idle_ns);
   close_idle(established_, limits_.idle_ns);
   forget();
-  swept_ns_ = now_ns_;
-  next_sweep_ns_ = now_ns_ + sweep_every_ns;
+  swept_ns_ = clock_.now_ns();
 }
 
 void Connections::close_idle(const ActivityList& list, Nanos limit_ns) {
   for (ConnectionId id = list.oldest(); id != no_id;) {
     const Connection& connection = pool_[id];
-    if (now_ns_ - connection.active_since_ns <= limit_ns) {
+    if (clock_.now_ns() - connection.active_since_ns <= limit_ns) {
       return;  // and so are all behind it
     }
     const ConnectionId newer = connection.newer;
-    if (now_ns_ - connection.last.time_ns > limit_ns) {
+    if (clock_.now_ns() - connection.last.time_ns > limit_ns) {
       close(id, CloseReason::idle, connection.last);
     }
     id = newer;
@@ -408,7 +397,7 @@ void Connections::close_idle(const ActivityList& list, Nanos limit_ns) {
 }
 
 bool Connections::expired(const Flow& flow) const {
-  return now_ns_ - flow.closed_ns > limits_.remember_closed_ns ||
+  return clock_.now_ns() - flow.closed_ns > limits_.remember_closed_ns ||
          last_stamp_.packet - flow.closed_packet > limits_.remember_closed_packets;
 }
 
@@ -419,10 +408,16 @@ void Connections::forget() {
   }
 }
 
+void Connections::pass_others(Stamp last, Nanos latest_ns) {
+  begin_step();
+  last_stamp_ = last;
+  (void)clock_.tick(latest_ns);  // the packet at which a sweep is due comes to everyone
+}
+
 void Connections::pass_time(Nanos now_ns) {
   begin_step();
-  if (now_ns > now_ns_) {
-    now_ns_ = now_ns;
+  if (now_ns > clock_.now_ns()) {
+    (void)clock_.tick(now_ns);
     sweep();
   }
 }

@@ -6,8 +6,8 @@
 // Ownership: an Event and its spans hold until the next feed() or next(); the fed packet must hold until next() is
 //            exhausted.
 // Errors:    none.
-// Threads:   one thread an object. `share` deals connections to workers by their 4-tuple: each worker sees every packet
-//            and keeps its own.
+// Threads:   one thread an object. `share` deals connections to workers by their 4-tuple: a worker that sees packets of others
+//            keeps its own. Whether each sees every packet or what a Deal (deal.h) says, they say the same.
 // Limits:    idle connections end after `Limits`' silences in capture time; ended ones are remembered for a while so that
 //            late copies open nothing; bytes that wait for holes are bounded per stream (stream.h) and in all. Time a
 //            packet does not depend on how many connections are open; nothing is allocated for a packet in order.
@@ -22,6 +22,7 @@
 #include "base/result.h"
 #include "capture/types.h"
 #include "tcp/connection_pool.h"
+#include "tcp/deal.h"
 #include "tcp/flow_set.h"
 #include "tcp/flow_table.h"
 #include "tcp/frame.h"
@@ -50,9 +51,11 @@ struct Limits {
 
 class Connections {
  public:
-  explicit Connections(Share share = {}, Limits limits = {}, std::uint64_t seed = FlowTable::process_seed());
+  explicit Connections(Share share = {}, Limits limits = {}, std::uint64_t seed = FlowHash::process_seed());
 
-  void feed(const capture::Packet& packet);
+  void feed(const capture::Packet& packet) { feed(packet, packet.time_ns); }
+  // `latest_ns`: the latest stamp so far, that of packets of other workers too.
+  void feed(const capture::Packet& packet, Nanos latest_ns);
   // Null: nothing more.
   Result<const Event*> next() {
     if (next_event_ == events_.size() && !(finishing_ && close_next())) {
@@ -60,6 +63,8 @@ class Connections {
     }
     return &events_[next_event_++];
   }
+  // Packets of other workers went by, up to this one; `latest_ns`: as in feed().
+  void pass_others(Stamp last, Nanos latest_ns);
   // No packet comes until then: ends what is idle for too long.
   void pass_time(Nanos now_ns);
   void finish();
@@ -119,9 +124,8 @@ class Connections {
   std::size_t next_event_ = 0;
   std::vector<Piece> pieces_;
   PacketCounts counts_;
-  Nanos now_ns_ = 0;    // latest stamp seen
-  Nanos swept_ns_ = 0;  // `now_ns_` at the latest sweep
-  Nanos next_sweep_ns_ = 0;
+  CaptureClock clock_;
+  Nanos swept_ns_ = 0;  // its time at the latest sweep
   Stamp last_stamp_;
   std::size_t held_bytes_ = 0;
   bool finishing_ = false;

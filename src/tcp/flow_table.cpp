@@ -30,7 +30,7 @@ Route Route::of_v6(const Endpoint& source, const Endpoint& destination) {
   return route;
 }
 
-std::uint64_t FlowTable::process_seed() {
+std::uint64_t FlowHash::process_seed() {
   static const std::uint64_t seed = [] {
     std::random_device device;
     return std::uint64_t{device()} << 32U | device();
@@ -38,12 +38,14 @@ std::uint64_t FlowTable::process_seed() {
   return seed;
 }
 
-FlowTable::FlowTable(std::uint64_t seed) : slots_(first_slots), mask_(first_slots - 1) {
+FlowHash::FlowHash(std::uint64_t seed) {
   SplitMix64 words(seed);
   for (std::uint64_t& word : salt_) {
     word = words.next();
   }
 }
+
+FlowTable::FlowTable(std::uint64_t seed) : hash_(seed), slots_(first_slots), mask_(first_slots - 1) {}
 
 FlowIndex FlowTable::insert(const Tuple& tuple, std::uint64_t hash) {
   if ((size() + 1) * 2 > slots_.size()) {

@@ -82,14 +82,15 @@ struct Flow {
   FlowIndex newer = no_id;
 };
 
-class FlowTable {
+// A salted hash of tuples.
+class FlowHash {
  public:
-  explicit FlowTable(std::uint64_t seed = process_seed());
+  explicit FlowHash(std::uint64_t seed = process_seed());
 
-  // Drawn once a process: all workers' tables agree on every hash.
+  // Drawn once a process: all that use it agree on every hash.
   static std::uint64_t process_seed();
 
-  [[nodiscard]] std::uint64_t hash(const Tuple& tuple) const {
+  [[nodiscard]] std::uint64_t operator()(const Tuple& tuple) const {
     std::uint64_t state = fold(tuple.low ^ salt_[0], tuple.high ^ salt_[1]);
     if (tuple.is_v6()) {
       state = fold(state ^ tuple.low_rest, tuple.high_rest ^ salt_[2]);
@@ -97,6 +98,23 @@ class FlowTable {
     }
     return fold(state, salt_[3]);
   }
+
+ private:
+  __extension__ typedef unsigned __int128 Wide;
+
+  static std::uint64_t fold(std::uint64_t a, std::uint64_t b) {
+    const Wide product = static_cast<Wide>(a) * b;
+    return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64U);
+  }
+
+  std::array<std::uint64_t, 4> salt_{};
+};
+
+class FlowTable {
+ public:
+  explicit FlowTable(std::uint64_t seed = FlowHash::process_seed());
+
+  [[nodiscard]] std::uint64_t hash(const Tuple& tuple) const { return hash_(tuple); }
 
   // no_id where the tuple leads nowhere.
   [[nodiscard]] FlowIndex find(const Tuple& tuple, std::uint64_t hash) const {
@@ -117,22 +135,16 @@ class FlowTable {
   [[nodiscard]] std::size_t size() const { return flows_.size() - free_.size(); }
 
  private:
-  __extension__ typedef unsigned __int128 Wide;
-
   // A flow's place: at `tag & mask_`, or the next free one behind it.
   struct Slot {
     std::uint32_t tag = 0;  // the low half of the hash: most strangers are told from it, without a look at their flow
     FlowIndex flow = no_id;
   };
 
-  static std::uint64_t fold(std::uint64_t a, std::uint64_t b) {
-    const Wide product = static_cast<Wide>(a) * b;
-    return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64U);
-  }
   void grow();
   void place(Slot slot);
 
-  std::array<std::uint64_t, 4> salt_{};
+  FlowHash hash_;
   std::vector<Slot> slots_;  // a power of two of them, half of them free at least
   std::uint32_t mask_ = 0;
   std::vector<Flow> flows_;

@@ -142,12 +142,15 @@ bool read_plain_ipv6(Bytes ip, Segment& segment) {
 
 }  // namespace
 
-Fate FrameDecoder::decode(const capture::Packet& packet, Segment& segment) {
+bool decode_plain(const capture::Packet& packet, Segment& segment) {
   const auto [type, ip] = inside(packet);
-  const bool plain = type == ether::ipv4   ? read_plain_ipv4(ip, segment)
-                     : type == ether::ipv6 ? read_plain_ipv6(ip, segment)
-                                           : false;
-  return plain ? Fate::tcp : Walk(packet, fragments_, segment).run(packet.link);
+  return type == ether::ipv4   ? read_plain_ipv4(ip, segment)
+         : type == ether::ipv6 ? read_plain_ipv6(ip, segment)
+                               : false;
+}
+
+Fate FrameDecoder::decode(const capture::Packet& packet, Segment& segment) {
+  return decode_plain(packet, segment) ? Fate::tcp : Walk(packet, fragments_, segment).run(packet.link);
 }
 
 }  // namespace tlstrata::tcp

@@ -53,6 +53,10 @@ enum class Fate : std::uint8_t {
   unsupported_link,
 };
 
+// Reads what nearly every packet is: a whole TCP segment in plain IP on Ethernet or the like. False: it is anything else, also
+// where a FrameDecoder finds a segment in it; `segment` is undefined then.
+bool decode_plain(const capture::Packet& packet, Segment& segment);
+
 class FrameDecoder {
  public:
   // `segment` is valid when Fate::tcp comes back.

@@ -45,7 +45,7 @@ std::vector<Transaction> rows_with(const Input& input, unsigned threads, Order o
 }
 
 TEST(Stream, OneConnectionThatOutlivesTheOthersKeepsTheOrder) {
-  constexpr std::size_t copies = 12'000;  // more than a worker may be ahead
+  constexpr std::size_t copies = 20'000;  // more than a worker may be ahead, and then more than may be dealt to it
   const Made made(copies);
   const auto alone = rows_with(made.input, 1, Order::of_start);
   ASSERT_EQ(alone.size(), copies);

@@ -1,0 +1,93 @@
+#include "analyze/dealer.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tlstrata::analyze {
+namespace {
+
+// A walk's packets are to be in the processor's cache still when their worker comes to them, and many enough for a lock.
+constexpr std::size_t packets_a_walk = 1024;
+constexpr std::size_t bytes_a_walk = std::size_t{512} << 10U;
+constexpr std::size_t few_hands = 2;  // nobody should have to wait while another walks
+constexpr std::size_t most_hands = 16;
+
+}  // namespace
+
+Dealer::Dealer(Reader& reader, std::uint32_t workers)
+    : reader_(&reader), deal_(workers), fresh_(workers), waiting_(workers) {}
+
+bool Dealer::may_walk() const {
+  return !walking_ && !ended_ &&
+         std::ranges::all_of(waiting_, [](const auto& hands) { return hands.size() < most_hands; });
+}
+
+bool Dealer::take(std::uint32_t worker, Hand& hand) {
+  std::unique_lock lock(mutex_);
+  hand.packets.clear();
+  spare_.push_back(std::move(hand));
+  std::deque<Hand>& mine = waiting_[worker];
+  while (!stopped_) {
+    if (mine.size() < few_hands && may_walk()) {
+      walking_ = true;
+      for (Hand& fresh : fresh_) {
+        if (!spare_.empty()) {
+          fresh = std::move(spare_.back());
+          spare_.pop_back();
+        }
+      }
+      lock.unlock();
+      walk();
+      lock.lock();
+      for (std::size_t i = 0; i < fresh_.size(); ++i) {
+        waiting_[i].push_back(std::exchange(fresh_[i], {}));
+      }
+      walking_ = false;
+      ended_ = at_end_;
+      changed_.notify_all();
+    } else if (!mine.empty()) {
+      hand = std::move(mine.front());
+      mine.pop_front();
+      changed_.notify_all();  // somebody may walk now
+      return true;
+    } else if (ended_) {
+      return false;
+    } else {
+      changed_.wait(lock);
+    }
+  }
+  return false;
+}
+
+void Dealer::walk() {
+  std::size_t bytes = 0;
+  for (std::size_t count = 0; count < packets_a_walk && bytes < bytes_a_walk; ++count) {
+    const capture::Packet* const packet = reader_->next();
+    if (packet == nullptr) {
+      at_end_ = true;
+      break;
+    }
+    bytes += packet->data.size();
+    last_ = {packet->time_ns, packet->number};
+    const std::uint32_t worker = deal_.worker_of(*packet);
+    if (worker != tcp::Deal::everyone) [[likely]] {
+      fresh_[worker].packets.push_back({*packet, deal_.latest_ns()});
+      continue;
+    }
+    for (Hand& fresh : fresh_) {
+      fresh.packets.push_back({*packet, deal_.latest_ns()});
+    }
+  }
+  for (Hand& fresh : fresh_) {
+    fresh.last = last_;
+    fresh.latest_ns = deal_.latest_ns();
+  }
+}
+
+void Dealer::stop() {
+  const std::scoped_lock lock(mutex_);
+  stopped_ = true;
+  changed_.notify_all();
+}
+
+}  // namespace tlstrata::analyze
