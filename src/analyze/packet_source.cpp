@@ -71,24 +71,49 @@ const capture::Packet* PacketSource::next() {
   return file.ahead;
 }
 
+// Of two files' next packets the earlier one; where their stamps are the same, that of the file which was given first.
+bool PacketSource::comes_later(std::size_t one, std::size_t other) const {
+  const Nanos one_ns = files_[one].ahead->time_ns;
+  const Nanos other_ns = files_[other].ahead->time_ns;
+  return one_ns != other_ns ? one_ns > other_ns : one > other;
+}
+
 const capture::Packet* PacketSource::next_of_several() {
-  if (lent_) {
-    (void)advance(files_[*lent_]);
-    lent_.reset();
-  }
-  for (std::size_t i = 0; i < files_.size(); ++i) {  // few files: a heap would not pay
-    const capture::Packet* const ahead = files_[i].ahead;
-    if (ahead != nullptr && (!lent_ || ahead->time_ns < files_[*lent_].ahead->time_ns)) {
-      lent_ = i;
+  const auto later = [this](std::size_t one, std::size_t other) { return comes_later(one, other); };
+  if (!lent_) {
+    for (std::size_t i = 0; i < files_.size(); ++i) {
+      if (files_[i].ahead != nullptr) {
+        waiting_.push_back(i);
+      }
+    }
+    std::ranges::make_heap(waiting_, later);
+  } else {
+    File& file = files_[*lent_];
+    if (file.ahead != nullptr) {
+      (void)advance(file);
+    }
+    if (file.ahead != nullptr && (waiting_.empty() || comes_later(waiting_.front(), *lent_))) {
+      return give_out(*lent_);  // mostly: files of a ring buffer come one after the other
+    }
+    if (file.ahead != nullptr) {
+      waiting_.push_back(*lent_);
+      std::ranges::push_heap(waiting_, later);
     }
   }
-  if (!lent_) {
+  if (waiting_.empty()) {
     return nullptr;
   }
-  numbered_ = *files_[*lent_].ahead;
+  std::ranges::pop_heap(waiting_, later);
+  lent_ = waiting_.back();
+  waiting_.pop_back();
+  return give_out(*lent_);
+}
+
+const capture::Packet* PacketSource::give_out(std::size_t file) {
+  numbered_ = *files_[file].ahead;
   numbered_.file_number = numbered_.number;
   numbered_.number = ++number_;
-  numbered_.file = static_cast<std::uint32_t>(*lent_);
+  numbered_.file = static_cast<std::uint32_t>(file);
   return &numbered_;
 }
 

@@ -51,9 +51,12 @@ class PacketSource {
   [[nodiscard]] Checked<void> begin();
   Checked<void> advance(File& file);
   const capture::Packet* next_of_several();
+  [[nodiscard]] bool comes_later(std::size_t one, std::size_t other) const;
+  const capture::Packet* give_out(std::size_t file);
 
   std::vector<File> files_;
-  std::optional<std::size_t> lent_;  // whose packet was given out last
+  std::optional<std::size_t> lent_;   // of several: whose packet was given out last
+  std::vector<std::size_t> waiting_;  // of several: the others that have packets, a heap with the earliest on top
   tls::KeyLog* keys_ = nullptr;
   bool begun_ = false;        // of one file: its first packet was given out
   capture::Packet numbered_;  // of several files: the packet that was given out, with a number of the whole
