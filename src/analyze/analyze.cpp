@@ -79,7 +79,7 @@ Checked<Analysis> Analysis::open(const Input& input, const Options& options) {
     reader->follow(std::move(inputs->followed_key_logs), *analysis.keys_);
   }
   analysis.reader_ = std::make_unique<Reader>(std::move(*reader));
-  const bool shared = inputs->packets_stay && options.order == Order::of_start;
+  const bool shared = inputs->has_secrets && options.order == Order::of_start;
   const unsigned workers = shared ? std::max(1U, options.threads) : 1;
   std::unique_ptr<Dealer> dealer;
   std::vector<std::unique_ptr<Pass>> passes;

@@ -1,6 +1,7 @@
 #include "analyze/dealer.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 namespace tlstrata::analyze {
@@ -12,10 +13,20 @@ constexpr std::size_t bytes_a_walk = std::size_t{512} << 10U;
 constexpr std::size_t few_hands = 2;  // nobody should have to wait while another walks
 constexpr std::size_t most_hands = 16;
 
+// Only now: while bytes were added they moved.
+void point_to_bytes(Hand& hand) {
+  std::span<const std::uint8_t> rest(hand.bytes);
+  for (Dealt& dealt : hand.packets) {
+    const std::size_t size = dealt.packet.data.size();
+    dealt.packet.data = rest.first(size);
+    rest = rest.subspan(size);
+  }
+}
+
 }  // namespace
 
 Dealer::Dealer(Reader& reader, std::uint32_t workers)
-    : reader_(&reader), deal_(workers), fresh_(workers), waiting_(workers) {}
+    : reader_(&reader), deal_(workers), copies_(!reader.source().packets_stay()), fresh_(workers), waiting_(workers) {}
 
 bool Dealer::may_walk() const {
   return !walking_ && !ended_ &&
@@ -25,6 +36,7 @@ bool Dealer::may_walk() const {
 bool Dealer::take(std::uint32_t worker, Hand& hand) {
   std::unique_lock lock(mutex_);
   hand.packets.clear();
+  hand.bytes.clear();
   spare_.push_back(std::move(hand));
   std::deque<Hand>& mine = waiting_[worker];
   while (!stopped_) {
@@ -59,6 +71,13 @@ bool Dealer::take(std::uint32_t worker, Hand& hand) {
   return false;
 }
 
+void Dealer::deal(Hand& hand, const capture::Packet& packet) const {
+  hand.packets.push_back({packet, deal_.latest_ns()});
+  if (copies_) {
+    hand.bytes.insert(hand.bytes.end(), packet.data.begin(), packet.data.end());
+  }
+}
+
 void Dealer::walk() {
   std::size_t bytes = 0;
   for (std::size_t count = 0; count < packets_a_walk && bytes < bytes_a_walk; ++count) {
@@ -71,16 +90,19 @@ void Dealer::walk() {
     last_ = {packet->time_ns, packet->number};
     const std::uint32_t worker = deal_.worker_of(*packet);
     if (worker != tcp::Deal::everyone) [[likely]] {
-      fresh_[worker].packets.push_back({*packet, deal_.latest_ns()});
+      deal(fresh_[worker], *packet);
       continue;
     }
     for (Hand& fresh : fresh_) {
-      fresh.packets.push_back({*packet, deal_.latest_ns()});
+      deal(fresh, *packet);
     }
   }
   for (Hand& fresh : fresh_) {
     fresh.last = last_;
     fresh.latest_ns = deal_.latest_ns();
+    if (copies_) {
+      point_to_bytes(fresh);
+    }
   }
 }
 

@@ -1,8 +1,9 @@
 // One walk over an input's packets for several workers: deals each the packets of its connections.
 //
-// In:        a Reader whose packets stay where they are (PacketSource::packets_stay).
+// In:        a Reader.
 // Out:       take(): the next hand of a worker. The hands of a worker hold its packets in the input's order.
-// Ownership: a hand is the taker's, its packets' bytes the reader's. The Reader must outlive the dealer.
+// Ownership: a hand is the taker's. So are its packets' bytes, unless they stay with the reader (PacketSource::packets_stay).
+//            The Reader must outlive the dealer.
 // Errors:    none.
 // Threads:   take() from one thread a worker; stop() from any. There is no thread of its own: whoever comes for a hand when
 //            few are left walks on for all, so that the walk is done by one at a time while the others work.
@@ -30,8 +31,9 @@ struct Dealt {
 
 struct Hand {
   std::vector<Dealt> packets;
-  tcp::Stamp last;      // the packet up to which the input was walked, whoever's it is
-  Nanos latest_ns = 0;  // up to there
+  std::vector<std::uint8_t> bytes;  // of all packets, one behind the other, where the reader does not keep them
+  tcp::Stamp last;                  // the packet up to which the input was walked, whoever's it is
+  Nanos latest_ns = 0;              // up to there
 };
 
 class Dealer {
@@ -44,11 +46,13 @@ class Dealer {
 
  private:
   void walk();
+  void deal(Hand& hand, const capture::Packet& packet) const;
   [[nodiscard]] bool may_walk() const;
 
   // The walker's own.
   Reader* reader_;
   tcp::Deal deal_;
+  bool copies_;              // packets' bytes
   std::vector<Hand> fresh_;  // by worker
   tcp::Stamp last_;
   bool at_end_ = false;

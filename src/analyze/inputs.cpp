@@ -29,16 +29,15 @@ bool opens_twice(const std::string& path) {
   return path != "-" && std::filesystem::is_regular_file(path, ignored);
 }
 
-// Gathers the embedded secrets ahead of the packets, so that they may stand anywhere and workers share them. True:
-// packets_stay().
-Checked<bool> gather_secrets(const Input& input, tls::KeyLog& keys) {
+// Gathers the embedded secrets ahead of the packets, so that they may stand anywhere and workers share them.
+Checked<void> gather_secrets(const Input& input, tls::KeyLog& keys) {
   auto source = PacketSource::open(input, &keys);
   if (!source) {
     return std::unexpected(source.error());
   }
   while (source->may_hold_secrets() && source->next()) {
   }
-  return source->packets_stay();
+  return {};
 }
 
 }  // namespace
@@ -59,12 +58,10 @@ Checked<Inputs> open_inputs(const Input& input) {
     }
   }
   if (input.follow_until == nullptr && std::ranges::all_of(input.captures, opens_twice)) {
-    const auto packets_stay = gather_secrets(input, inputs.keys);
-    if (!packets_stay) {
-      return std::unexpected(packets_stay.error());
+    if (const auto gathered = gather_secrets(input, inputs.keys); !gathered) {
+      return std::unexpected(gathered.error());
     }
     inputs.has_secrets = true;
-    inputs.packets_stay = *packets_stay;
   }
   return inputs;
 }

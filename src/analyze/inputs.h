@@ -1,8 +1,7 @@
 // The key logs and embedded secrets of an input, read ahead of its packets where that can be done.
 //
 // In:        paths of captures and key logs.
-// Out:       the keys, the embedded ones too where the captures open twice (else they come while the packets do); whether
-//            several workers can share the captures.
+// Out:       the keys, the embedded ones too where the captures open twice (else they come while the packets do).
 // Ownership: owns the keys.
 // Errors:    a Complaint where a key log can't be read, a capture can't be opened or is none.
 #pragma once
@@ -19,8 +18,7 @@ namespace tlstrata::analyze {
 struct Inputs {
   tls::KeyLog keys;
   std::vector<KeyLogFile> followed_key_logs;  // not read yet: they grow
-  bool has_secrets = false;                   // the embedded ones are among the keys
-  bool packets_stay = false;                  // PacketSource::packets_stay()
+  bool has_secrets = false;                   // the embedded ones are among the keys, so that workers can share them
 };
 
 Checked<Inputs> open_inputs(const Input& input);

@@ -246,6 +246,8 @@ class Scratch {
     std::filesystem::remove_all(folder_, ignored);
   }
 
+  [[nodiscard]] std::string path(const std::string& name) const { return (folder_ / name).string(); }
+
   // A pcap file of nanoseconds, little-endian. All frames have the first one's link type.
   std::string write(const std::string& name, const std::vector<Frame>& frames) const {
     const std::string path = (folder_ / name).string();
