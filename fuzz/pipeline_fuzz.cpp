@@ -81,7 +81,7 @@ void check(const Transaction& row) {
 
 using Key = std::tuple<std::uint64_t, std::uint32_t, std::string>;  // first packet, request, the row
 
-// What a worker says that is fed as a Dealer feeds it.
+// What a worker says; one of several is fed as a Dealer feeds it.
 std::vector<Key> run(const Capture& capture, tcp::Share share) {
   analyze::Worker worker(capture.keys, share);
   tcp::Deal deal(share.workers);
@@ -91,7 +91,10 @@ std::vector<Key> run(const Capture& capture, tcp::Share share) {
     const Bytes gone = each.bytes;
     packet.data = gone;
     const std::uint32_t whose = deal.worker_of(packet);
-    if (whose == share.worker || whose == tcp::Deal::everyone) {
+    if (share.workers == 1) {
+      ++fed;
+      worker.feed(packet);
+    } else if (whose == share.worker || whose == tcp::Deal::everyone) {
       ++fed;
       worker.feed(packet, deal.latest_ns());
     } else {

@@ -39,7 +39,9 @@ Frame frame_of(Choices& choices, Nanos& now) {
   const auto client_port = static_cast<std::uint16_t>(50'000 + ((who >> 1U) & 3U));
   // A generation's numbers lie near a base of its own, one of them near the wrap-around.
   const std::uint32_t base = ((who >> 3U) & 3U) * 0x3FFFFFFFU + 0x3FFFFFF0U;
-  now += (who >> 5U) == 7 ? 40 * nanos_per_second : (who >> 5U) * nanos_per_millisecond;
+  now += (who >> 5U) == 7   ? 40 * nanos_per_second
+         : (who >> 5U) == 6 ? -4 * nanos_per_second
+                            : (who >> 5U) * nanos_per_millisecond;
 
   Frame frame;
   Bytes& bytes = frame.bytes;

@@ -62,7 +62,6 @@ void add(Counts& sum, const Counts& part) {
 Analysis::Analysis(Selection selection, std::unique_ptr<tls::KeyLog> keys)
     : selection_(std::move(selection)), keys_(std::move(keys)) {}
 Analysis::Analysis(Analysis&& other) noexcept = default;
-Analysis& Analysis::operator=(Analysis&& other) noexcept = default;
 Analysis::~Analysis() = default;
 
 Checked<Analysis> Analysis::open(const Input& input, const Options& options) {

@@ -8,7 +8,8 @@
 // Ownership: a row holds until the next call, and may be moved from.
 // Errors:    open(): Complaint where an input can't be opened or is no capture. Damage inside a capture is a warning: what
 //            stands before it is analysed.
-// Threads:   `threads` workers; the result is the same for any number. Inputs that can't be read
+// Threads:   `threads` workers; the result is the same for any number, unless bytes wait for holes beyond what Limits of
+//            tcp::Connections, which are a worker's, allow. Inputs that can't be read
 //            twice (standard input, pipes) are read by one, since their secrets come while the packets do.
 // Memory:    follows the connections that are open, and those that wait for an older one; not the input's size.
 #pragma once
@@ -39,7 +40,7 @@ struct Options {
 struct Counts {
   capture::FileCounts file;  // of all inputs; `truncated` where any is
   std::uint64_t truncated_files = 0;
-  tcp::PacketCounts packets;   // by fate; with `filtered` the sum is file.packets
+  tcp::PacketCounts packets;   // by fate; with `filtered` the sum is file.packets, unless Input::flows leaves out some
   std::uint64_t filtered = 0;  // packets that the filter left out
   tls::KeyLog::Counts keys;
   std::uint64_t connections = 0;     // selected or not
@@ -56,7 +57,7 @@ class Analysis {
  public:
   static Checked<Analysis> open(const Input& input, const Options& options);
   Analysis(Analysis&& other) noexcept;
-  Analysis& operator=(Analysis&& other) noexcept;
+  Analysis& operator=(Analysis&& other) = delete;  // the threads of the one before would lose what they read
   ~Analysis();
 
   // Null at the end.

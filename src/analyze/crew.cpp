@@ -23,15 +23,23 @@ Crew::Crew(std::unique_ptr<Dealer> dealer, std::vector<std::unique_ptr<Pass>> pa
   if (passes_.size() == 1) {
     return;
   }
-  // Also where one could not be made: those that were must come to their end.
-  const std::unique_ptr<std::latch, void (*)(std::latch*)> opened(&all_there_,
-                                                                  [](std::latch* latch) { latch->count_down(); });
+  // Also where one could not be made: those that were made must come to their end.
+  const std::unique_ptr<Crew, void (*)(Crew*)> guard(this, [](Crew* crew) {
+    if (crew->threads_.size() < crew->passes_.size()) {
+      crew->stop();
+    }
+    crew->all_there_.count_down();
+  });
   for (std::size_t i = 0; i < passes_.size(); ++i) {
     threads_.emplace_back([this, i](const std::stop_token& stop) { work(i, stop); });
   }
 }
 
 Crew::~Crew() {
+  stop();
+}
+
+void Crew::stop() {
   for (std::jthread& thread : threads_) {
     thread.request_stop();
   }

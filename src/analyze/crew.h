@@ -54,6 +54,7 @@ class Crew {
     [[nodiscard]] std::uint64_t head() const { return taken[position].opened.packet; }
   };
 
+  void stop();
   Ended* next_of_one();
   void work(std::size_t index, const std::stop_token& stop);
   bool give(Lane& lane, std::vector<Ended>& batch, std::uint64_t watermark, const std::stop_token& stop);

@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t packets_a_walk = 1024;
 constexpr std::size_t bytes_a_walk = std::size_t{512} << 10U;
 constexpr std::size_t few_hands = 2;  // nobody should have to wait while another walks
-constexpr std::size_t most_hands = 16;
+constexpr std::size_t most_hands = 12;  // all their bytes lie within what a mapping keeps behind the walk (MappedFile)
 
 // Only now: while bytes were added they moved.
 void point_to_bytes(Hand& hand) {
@@ -33,7 +33,7 @@ bool Dealer::may_walk() const {
          std::ranges::all_of(waiting_, [](const auto& hands) { return hands.size() < most_hands; });
 }
 
-bool Dealer::take(std::uint32_t worker, Hand& hand) {
+Dealer::Taken Dealer::take(std::uint32_t worker, Hand& hand) {
   std::unique_lock lock(mutex_);
   hand.packets.clear();
   hand.bytes.clear();
@@ -61,14 +61,14 @@ bool Dealer::take(std::uint32_t worker, Hand& hand) {
       hand = std::move(mine.front());
       mine.pop_front();
       changed_.notify_all();  // somebody may walk now
-      return true;
+      return Taken::hand;
     } else if (ended_) {
-      return false;
+      return Taken::end;
     } else {
       changed_.wait(lock);
     }
   }
-  return false;
+  return Taken::stopped;
 }
 
 void Dealer::deal(Hand& hand, const capture::Packet& packet) const {
@@ -79,14 +79,13 @@ void Dealer::deal(Hand& hand, const capture::Packet& packet) const {
 }
 
 void Dealer::walk() {
-  std::size_t bytes = 0;
-  for (std::size_t count = 0; count < packets_a_walk && bytes < bytes_a_walk; ++count) {
+  const std::uint64_t end_bytes = reader_->walked_bytes() + bytes_a_walk;
+  for (std::size_t count = 0; count < packets_a_walk && reader_->walked_bytes() < end_bytes; ++count) {
     const capture::Packet* const packet = reader_->next();
     if (packet == nullptr) {
       at_end_ = true;
       break;
     }
-    bytes += packet->data.size();
     last_ = {packet->time_ns, packet->number};
     const std::uint32_t worker = deal_.worker_of(*packet);
     if (worker != tcp::Deal::everyone) [[likely]] {

@@ -1,4 +1,5 @@
-// One walk over an input's packets for several workers: deals each the packets of its connections.
+// One walk over an input's packets for several workers: deals each the packets of its connections, and those that are
+// everyone's (tcp/deal.h).
 //
 // In:        a Reader.
 // Out:       take(): the next hand of a worker. The hands of a worker hold its packets in the input's order.
@@ -7,7 +8,8 @@
 // Errors:    none.
 // Threads:   take() from one thread a worker; stop() from any. There is no thread of its own: whoever comes for a hand when
 //            few are left walks on for all, so that the walk is done by one at a time while the others work.
-// Memory:    hands that wait are bounded: who would walk while another has many left waits for it.
+// Memory:    hands that wait are bounded: who would walk while another has many left waits for it. Of packets that do not stay
+//            and are everyone's each worker has a copy.
 #pragma once
 
 #include <condition_variable>
@@ -40,8 +42,10 @@ class Dealer {
  public:
   Dealer(Reader& reader, std::uint32_t workers);
 
-  // Waits for one if it must. `hand`: what was taken before, or an empty one. False: there is no more, or stop().
-  bool take(std::uint32_t worker, Hand& hand);
+  enum class Taken : std::uint8_t { hand, end, stopped };
+
+  // Waits for one if it must. `hand`: what was taken before, or an empty one.
+  Taken take(std::uint32_t worker, Hand& hand);
   void stop();
 
  private:

@@ -6,7 +6,7 @@
 // Ownership: a packet holds until the next call, and so do its bytes unless packets_stay().
 // Errors:    Complaint where a file can't be opened or is no capture; damage later in a file ends that file with a
 //            warning.
-// Threads:   one an object.
+// Threads:   one at a time.
 #pragma once
 
 #include <cstdint>

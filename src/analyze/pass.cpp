@@ -33,8 +33,11 @@ bool Pass::advance(std::size_t packets) {
 
 bool Pass::advance_by_hand() {
   constexpr std::size_t packets_ahead = 4;
-  if (!dealer_->take(number_, hand_)) {
+  const Dealer::Taken taken = dealer_->take(number_, hand_);
+  if (taken == Dealer::Taken::end) {
     worker_.finish(end_ns_);
+  }
+  if (taken != Dealer::Taken::hand) {
     return false;
   }
   for (std::size_t i = 0; i < hand_.packets.size(); ++i) {

@@ -26,7 +26,8 @@ class Pass {
   Pass(Dealer& dealer, std::uint32_t number, Worker worker, std::optional<Nanos> end_ns)
       : dealer_(&dealer), number_(number), worker_(std::move(worker)), end_ns_(end_ns) {}
 
-  // Goes on by at most so many packets, or by one hand. False: the input is at its end, and so is every connection.
+  // Goes on by at most so many packets, or by one hand. False: the input is at its end, and so is every connection;
+  // or the dealer was stopped.
   bool advance(std::size_t packets);
 
   [[nodiscard]] Worker& worker() { return worker_; }

@@ -36,7 +36,11 @@ class Reader {
       if (gathered_ != nullptr && source_.waits() != waits_) [[unlikely]] {
         catch_up();
       }
-      if (packet == nullptr || !filter_ || filter_->matches(*packet)) {
+      if (packet == nullptr) {
+        return nullptr;
+      }
+      walked_bytes_ += packet->data.size();
+      if (!filter_ || filter_->matches(*packet)) {
         return packet;
       }
       ++filtered_;
@@ -44,6 +48,8 @@ class Reader {
   }
 
   [[nodiscard]] const PacketSource& source() const { return source_; }
+  // Of all packets so far, those that the filter left out too.
+  [[nodiscard]] std::uint64_t walked_bytes() const { return walked_bytes_; }
   // Packets that the filter left out.
   [[nodiscard]] std::uint64_t filtered() const { return filtered_; }
 
@@ -56,6 +62,7 @@ class Reader {
   PacketSource source_;
   std::optional<capture::Filter> filter_;
   std::uint64_t filtered_ = 0;
+  std::uint64_t walked_bytes_ = 0;
   std::vector<KeyLogFile> key_logs_;
   tls::KeyLog* gathered_ = nullptr;  // null: nothing is followed
   std::uint64_t waits_ = 0;          // of the source, at the last look

@@ -111,11 +111,10 @@ void Worker::take(std::vector<Ended>& ended) {
 
 void Worker::recycle(std::vector<Ended>& ended) {
   for (Ended& connection : ended) {
-    if (spare_rows_.size() == most_spare_rows) {
-      break;
+    if (spare_rows_.size() < most_spare_rows && connection.rows.capacity() <= few_rows) {
+      connection.rows.clear();
+      spare_rows_.push_back(std::move(connection.rows));
     }
-    connection.rows.clear();
-    spare_rows_.push_back(std::move(connection.rows));
   }
   ended.clear();
 }

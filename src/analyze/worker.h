@@ -71,7 +71,8 @@ class Worker {
     strata::Tracker tracker;
   };
   static constexpr std::size_t most_spare = 64;
-  static constexpr std::size_t most_spare_rows = 4096;  // what comes back at once
+  static constexpr std::size_t most_spare_rows = 4096;
+  static constexpr std::size_t few_rows = 4;  // memory for more is not worth keeping for connections that need less
 
   void drain();
   void take(const tcp::Event& event);
@@ -83,7 +84,7 @@ class Worker {
   Order order_;
   std::vector<std::unique_ptr<Open>> open_;   // by tcp::ConnectionId
   std::vector<std::unique_ptr<Open>> spare_;  // of connections that are over: their memory serves the next ones
-  std::vector<std::vector<strata::Transaction>> spare_rows_;  // empty ones
+  std::vector<std::vector<strata::Transaction>> spare_rows_;  // empty ones, with memory for few_rows at most
   std::deque<Place> places_;                                  // by first packet
   std::uint64_t first_place_ = 0;                             // of places_.front()
   std::vector<Ended> ended_;                                  // in order of end, where that is asked for

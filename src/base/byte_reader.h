@@ -102,19 +102,19 @@ class ByteReader {
 
  private:
   // The count is a constant so that the compiler makes one load and a byte swap of the loop.
-  template <std::size_t count>
+  template <std::size_t Count>
   std::uint64_t integer() {
-    const auto field = take(count);
-    if (field.size() != count) {
+    const auto field = take(Count);
+    if (field.size() != Count) {
       return 0;
     }
     std::uint64_t value = 0;
     if (order_ == ByteOrder::big) {
-      for (std::size_t i = 0; i < count; ++i) {
+      for (std::size_t i = 0; i < Count; ++i) {
         value = (value << 8U) | field[i];
       }
     } else {
-      for (std::size_t i = count; i > 0; --i) {
+      for (std::size_t i = Count; i > 0; --i) {
         value = (value << 8U) | field[i - 1];
       }
     }

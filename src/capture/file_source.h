@@ -9,7 +9,7 @@
 // Errors:    open(): a Complaint where there is nothing to read. next(): as FileParser, and io. explain() makes an
 //            Error one for people. A file cut in mid-record is no error: what stands before is yielded,
 //            counts().truncated set.
-// Threads:   one. Memory is bounded whatever the file's size: buffers of 256 KiB, and the decoder's window.
+// Threads:   one at a time. Memory is bounded whatever the file's size: buffers of 256 KiB, and the decoder's window.
 #pragma once
 
 #include <sys/stat.h>

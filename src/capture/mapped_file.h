@@ -6,7 +6,7 @@
 // Errors:    map() gives an Error (io) where the file can't be mapped (a pipe, some special file systems): read it
 //            instead. A file that another process shortens while it is being read ends this process (SIGBUS), as with
 //            any mapping.
-// Threads:   bytes() from any thread; release_before() from one.
+// Threads:   bytes() from any thread; release_before() from one at a time.
 #pragma once
 
 #include <cstddef>

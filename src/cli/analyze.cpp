@@ -71,7 +71,7 @@ class Rows {
     if (!opened) {
       return std::unexpected(opened.error());
     }
-    rows.captures_ = std::move(*opened);
+    rows.captures_.emplace(std::move(*opened));
     return rows;
   }
 

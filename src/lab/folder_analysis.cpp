@@ -44,7 +44,7 @@ Checked<strata::Transaction*> FolderAnalysis::next() {
     if (!opened) {
       return std::unexpected(opened.error());
     }
-    block_ = std::move(*opened);
+    block_.emplace(std::move(*opened));
   }
 }
 

@@ -7,9 +7,10 @@
 //            exhausted.
 // Errors:    none.
 // Threads:   one thread an object. `share` deals connections to workers by their 4-tuple: a worker that sees packets of others
-//            keeps its own. Whether each sees every packet or what a Deal (deal.h) says, they say the same.
+//            keeps its own. Whether each sees every packet or what a Deal (deal.h) says, they say the same: all with one
+//            seed, the process's.
 // Limits:    idle connections end after `Limits`' silences in capture time; ended ones are remembered for a while so that
-//            late copies open nothing; bytes that wait for holes are bounded per stream (stream.h) and in all. Time a
+//            late copies open nothing; bytes that wait for holes are bounded per stream (stream.h) and in all of a worker's. Time a
 //            packet does not depend on how many connections are open; nothing is allocated for a packet in order.
 // Source:    RFC 9293; RFC 7413 (Fast Open).
 #pragma once

@@ -96,7 +96,7 @@ struct Endpoints {
 // them).
 struct PacketCounts {
   std::uint64_t tcp = 0;                // decoded and given to a connection
-  std::uint64_t other_connections = 0;  // TCP, dealt to another worker
+  std::uint64_t other_connections = 0;  // TCP, another worker's or another analysis's
   std::uint64_t late = 0;               // TCP of a connection that is over (last ACK, late copies)
   std::uint64_t no_connection = 0;      // TCP that opens and belongs to no connection (bare ACK, bare RST)
   std::uint64_t not_ip = 0;
