@@ -1,7 +1,9 @@
 #include "analyze/analyze.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
+#include <string>
 #include <utility>
 
 #include "analyze/crew.h"
@@ -70,6 +72,7 @@ Checked<Analysis> Analysis::open(const Input& input, const Options& options) {
     return std::unexpected(inputs.error());
   }
   Analysis analysis(options.selection, std::make_unique<tls::KeyLog>(std::move(inputs->keys)));
+  analysis.warnings_ = std::move(inputs->warnings);
   auto reader = Reader::open(input, inputs->has_secrets ? nullptr : analysis.keys_.get());
   if (!reader) {
     return std::unexpected(reader.error());
@@ -101,6 +104,9 @@ strata::Transaction* Analysis::next() {
       row.connection.number = counts_.connections;
       if (selection_.wants(row)) {
         ++counts_.outcomes[static_cast<std::size_t>(row.outcome)];
+        opened_any_ = opened_any_ || row.boundary == strata::Boundary::decrypted;
+        closed_any_ =
+            closed_any_ || row.boundary == strata::Boundary::inferred || row.outcome == strata::Outcome::undecryptable;
         return &row;
       }
       ++counts_.not_selected;
@@ -125,7 +131,13 @@ void Analysis::finish() {
   for (std::size_t i = 1; i < crew_->passes().size(); ++i) {
     add_share(counts_.packets, crew_->passes()[i]->worker().counts());
   }
-  warnings_ = reader_->source().warnings();
+  std::ranges::move(reader_->source().warnings(), std::back_inserter(warnings_));
+  if (counts_.keys.secrets != 0 && closed_any_ && !opened_any_) {
+    warnings_.push_back(
+        "none of the " + std::to_string(counts_.keys.secrets) +
+        " secrets opens a record: they are of other connections, or the cipher suites are no AEADs (CBC), "
+        "whose records stay closed");
+  }
 }
 
 Checked<Collected> collect(const Input& input, const Options& options) {

@@ -84,6 +84,8 @@ class Analysis {
   std::size_t row_ = 0;  // the next one of connection_
   Counts counts_;
   std::vector<std::string> warnings_;
+  bool opened_any_ = false;  // of the rows' connections
+  bool closed_any_ = false;
 };
 
 // All of an input at once, for what is known to be small.

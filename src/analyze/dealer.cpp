@@ -10,7 +10,7 @@ namespace {
 // A walk's packets are to be in the processor's cache still when their worker comes to them, and many enough for a lock.
 constexpr std::size_t packets_a_walk = 1024;
 constexpr std::size_t bytes_a_walk = std::size_t{512} << 10U;
-constexpr std::size_t few_hands = 2;  // nobody should have to wait while another walks
+constexpr std::size_t few_hands = 2;    // nobody should have to wait while another walks
 constexpr std::size_t most_hands = 12;  // all their bytes lie within what a mapping keeps behind the walk (MappedFile)
 
 // Only now: while bytes were added they moved.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <string>
 #include <system_error>
 #include <vector>
 
@@ -21,6 +22,10 @@ Checked<void> read_key_log(const std::string& path, tls::KeyLog& keys) {
   }
   file->finish(keys);
   return {};
+}
+
+std::uint64_t known_secrets(const tls::KeyLog::Counts& counts) {
+  return counts.secrets + counts.duplicates + counts.conflicts;
 }
 
 // Pipes, and standard input even where it is a file, give their bytes once.
@@ -43,7 +48,7 @@ Checked<void> gather_secrets(const Input& input, tls::KeyLog& keys) {
 }  // namespace
 
 Checked<Inputs> open_inputs(const Input& input) {
-  Inputs inputs{.keys = tls::KeyLog(input.shared_keys), .followed_key_logs = {}};
+  Inputs inputs{.keys = tls::KeyLog(input.shared_keys), .followed_key_logs = {}, .warnings = {}};
   for (const std::string& path : input.key_logs) {
     if (input.follow_until != nullptr) {
       auto file = KeyLogFile::open(path);
@@ -53,8 +58,14 @@ Checked<Inputs> open_inputs(const Input& input) {
       inputs.followed_key_logs.push_back(std::move(*file));
       continue;
     }
+    const tls::KeyLog::Counts before = inputs.keys.counts();
     if (auto read = read_key_log(path, inputs.keys); !read) {
       return std::unexpected(read.error());
+    }
+    const tls::KeyLog::Counts after = inputs.keys.counts();
+    if (known_secrets(after) == known_secrets(before)) {
+      inputs.warnings.push_back(path + ": no secret in it, and " + std::to_string(after.junk - before.junk) +
+                                " lines of something else; a key log is the text file that SSLKEYLOGFILE names");
     }
   }
   if (input.follow_until == nullptr && std::ranges::all_of(input.captures, opens_twice)) {

@@ -72,7 +72,7 @@ std::string describe_item(const tls::Item& item) {
     case tls::Item::Kind::change_cipher_spec:
       return "ChangeCipherSpec";
     case tls::Item::Kind::alert:
-      return "alert " + std::to_string(item.alert.description);
+      return "alert " + alert_name(item.alert.description);
     case tls::Item::Kind::application_data:
       return item.is_early ? "early application data" : "application data";
     case tls::Item::Kind::opaque:
@@ -105,8 +105,19 @@ class Drawing {
   std::vector<LadderLine>& lines() { return lines_; }
 
  private:
+  // Behind the lines of its packet: what waited for the other side (0-RTT data for its keys) is told later.
   void add(LadderLine::Kind kind, const tcp::Stamp& stamp, bool from_client, std::string what, std::uint64_t bytes) {
-    lines_.push_back({kind, stamp.time_ns - wanted_->start_ns, stamp.packet, from_client, std::move(what), bytes});
+    LadderLine line{kind, stamp.time_ns - wanted_->start_ns, stamp.packet, from_client, std::move(what), bytes};
+    std::size_t place = drawn_;
+    while (place > 0 && lines_[place - 1].packet > stamp.packet) {
+      --place;
+    }
+    if (place == drawn_) {
+      lines_.push_back(std::move(line));
+    } else {
+      lines_.insert(lines_.begin() + static_cast<std::ptrdiff_t>(place), std::move(line));
+      ++drawn_;
+    }
   }
   void add_stall(const tcp::Event& event);
   void pump();
@@ -117,6 +128,7 @@ class Drawing {
   tcp::CloseReason close_ = tcp::CloseReason::none;
   Nanos opened_ns_ = 0;
   std::optional<Nanos> syn_ns_;
+  tcp::Stamp newest_;  // of the packet whose bytes the session reads
   std::vector<LadderLine> lines_;
   std::size_t drawn_ = 0;        // lines_ up to and with the newest packet's
   std::uint64_t delivered_ = 0;  // bytes of the stream that the newest packet brought, or let come
@@ -185,10 +197,12 @@ void Drawing::feed(const tcp::Event& event) {
       return;
     case tcp::EventKind::data:
       delivered_ += event.bytes.size();
+      newest_ = event.in_order;
       session_.chunk(role, event.bytes, event.offset, event.first, event.in_order);
       pump();
       return;
     case tcp::EventKind::gap:
+      newest_ = event.in_order;
       add(LadderLine::Kind::packet, event.in_order, from_client, "bytes that the capture lacks", event.length);
       session_.gap(role, event.offset, event.length, event.gap, event.in_order);
       pump();
@@ -218,7 +232,7 @@ void Drawing::pump() {
       return;
     }
     const bool has_place = (*item)->complete.present();
-    const tcp::Stamp stamp = has_place ? (*item)->complete : tcp::Stamp{lines_.back().time_ns + wanted_->start_ns, 0};
+    const tcp::Stamp stamp = has_place ? (*item)->complete : newest_;
     const std::uint64_t bytes =
         (*item)->message_size != 0 ? (*item)->message_size : (*item)->record_end - (*item)->record_begin;
     add(LadderLine::Kind::message, stamp, (*item)->role == Role::client, describe_item(**item), has_place ? bytes : 0);
@@ -229,13 +243,20 @@ void Drawing::pump() {
 void add_boundaries(std::vector<LadderLine>& lines, const strata::Transaction& row) {
   Nanos at_ns = 0;
   std::vector<LadderLine> boundaries;
-  for (std::size_t i = 0; i < strata::layer_count; ++i) {
-    if (!row.layers[i]) {
-      break;  // the layers behind an absent one have no known place
-    }
-    boundaries.push_back({LadderLine::Kind::boundary, at_ns, 0, true, std::string(strata::layer_names[i]),
-                          static_cast<std::uint64_t>(*row.layers[i])});
-    at_ns += *row.layers[i];
+  const auto add = [&](std::size_t layer) {
+    boundaries.push_back({LadderLine::Kind::boundary, at_ns, 0, true, std::string(strata::layer_names[layer]),
+                          static_cast<std::uint64_t>(*row.layers[layer])});
+    at_ns += *row.layers[layer];
+  };
+  std::size_t next = 0;
+  for (; next < strata::layer_count && row.layers[next]; ++next) {
+    add(next);
+  }
+  // The layers behind an absent one have no known place, but for the last, whose request does: 0-RTT's comes before tls_to_app's.
+  constexpr auto last = static_cast<std::size_t>(strata::Layer::app_response);
+  if (next < last && row.layers[last] && row.request_ns) {
+    at_ns = *row.request_ns - row.connection.start_ns;
+    add(last);
   }
   for (const LadderLine& boundary : boundaries) {
     const auto place = std::ranges::find_if(lines, [&](const LadderLine& line) {

@@ -195,7 +195,13 @@ void add_analyze(CLI::App& app, Action& action) {
   add_analysis_options(*command, *arguments);
   command->add_option("--show", arguments->show, "Draw connection N, packet by packet, with its layers")
       ->type_name("N")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Validator(
+          [](const std::string& text) {
+            const bool is_number = text.find_first_not_of("0123456789") == std::string::npos;
+            const bool is_zero = text.find_first_not_of('0') == std::string::npos;
+            return is_number && !is_zero ? std::string() : text + " is no connection's number: they begin with 1";
+          },
+          ""));
   command->add_flag("--follow", arguments->follow,
                     "Read on as the captures and key logs grow, a line a transaction, until Ctrl-C; then the table");
   command->footer(

@@ -50,11 +50,19 @@ Checked<analyze::Selection> selection_of(const AnalyzeArguments& arguments) {
       *limit = *time;
     }
   }
+  if (selection.since_ns && selection.until_ns && *selection.since_ns >= *selection.until_ns) {
+    return std::unexpected(Complaint{"--since is not before --until: no connection can start between them",
+                                     arguments.since, "give the earlier time to --since", ExitCode::usage});
+  }
   return selection;
 }
 
 Checked<AnalyzeSinks> AnalyzeSinks::open(const AnalyzeArguments& arguments,
                                          const report::SummaryBuilder::Options& summary) {
+  if (arguments.transactions == "-" && arguments.json == "-") {
+    return std::unexpected(Complaint{"--transactions and --json can't both go to standard output", "-",
+                                     "give one of them a file", ExitCode::usage});
+  }
   AnalyzeSinks sinks(arguments.show, summary);
   sinks.live_ = arguments.follow;
   sinks.prints_ = arguments.follow && arguments.transactions != "-" && arguments.json != "-";

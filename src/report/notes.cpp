@@ -51,7 +51,7 @@ void note_classes(CellSummary& cell) {
                                      100 * main->relative_error));
   }
   if (main->rows.boundary == "inferred") {
-    cell.notes.emplace_back("boundaries are inferred from record sizes and order, for lack of keys");
+    cell.notes.emplace_back("boundaries are inferred from record sizes and order: no key opens these records");
   }
   if (const FlightsSummary& flights = main->flights; 2 * flights.stalled > flights.n) {
     cell.notes.push_back(

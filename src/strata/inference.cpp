@@ -11,14 +11,27 @@ namespace {
 
 using Records = std::span<const SealedRecord>;
 
-// Sizes of record bodies that tell what they hold, for a suite.
+// Sizes of record bodies that hold HTTP/2's frames beside the streams; 0: not known.
+struct Http2Sizes {
+  std::uint32_t settings_ack = 0;  // an empty SETTINGS frame
+  std::uint32_t window_update = 0;
+
+  [[nodiscard]] bool is_control(const SealedRecord& record) const {
+    return record.length == settings_ack || record.length == window_update;
+  }
+};
+
+// Sizes of record bodies that tell what they hold, for a suite of TLS 1.3.
 struct Sizes {
   std::uint32_t finished = 0;
   std::uint32_t end_of_early_data = 0;
   std::uint32_t alert = 0;
-  std::uint32_t settings_ack = 0;   // HTTP/2: an empty SETTINGS frame
-  std::uint32_t window_update = 0;  // HTTP/2
+  std::uint32_t key_update = 0;
+  Http2Sizes http2;
 };
+
+constexpr std::size_t settings_ack_bytes = 9;
+constexpr std::size_t window_update_bytes = 13;
 
 std::optional<Sizes> sizes_of(std::uint16_t cipher_suite) {
   const auto suite = tls::suite_parameters(cipher_suite);
@@ -28,7 +41,23 @@ std::optional<Sizes> sizes_of(std::uint16_t cipher_suite) {
   const auto sealed = [&suite](std::size_t plaintext) {
     return static_cast<std::uint32_t>(plaintext + 1 + suite->tag_size());
   };
-  return Sizes{sealed(4 + suite->hash_size()), sealed(4), sealed(2), sealed(9), sealed(13)};
+  return Sizes{.finished = sealed(4 + suite->hash_size()),
+               .end_of_early_data = sealed(4),
+               .alert = sealed(2),
+               .key_update = sealed(5),
+               .http2 = {sealed(settings_ack_bytes), sealed(window_update_bytes)}};
+}
+
+// RFC 5246 section 6.2.3.3: AEAD suites but ChaCha20-Poly1305 (RFC 7905) send eight bytes of the nonce. What CBC makes of a
+// size depends on its padding.
+Http2Sizes tls12_http2_sizes(std::uint16_t cipher_suite) {
+  const auto suite = tls::suite_parameters(cipher_suite);
+  if (!suite) {
+    return {};
+  }
+  const std::size_t overhead = suite->tag_size() + (suite->aead == ossl::AeadAlgorithm::chacha20_poly1305 ? 0 : 8);
+  return {static_cast<std::uint32_t>(settings_ack_bytes + overhead),
+          static_cast<std::uint32_t>(window_update_bytes + overhead)};
 }
 
 // The record that ends with the client's Finished: the first of a Finished's size (a client's certificate comes in records
@@ -92,13 +121,20 @@ void set_exchange(Facts& facts, Stamp request, const SealedRecord* response) {
   }
 }
 
-const SealedRecord* first_after(Records records, Stamp request, const Sizes* http2) {
+const SealedRecord* first_after(Records records, Stamp request, const Http2Sizes* http2) {
   const auto found = std::ranges::find_if(records, [&](const SealedRecord& record) {
-    const bool is_control =
-        http2 != nullptr && (record.length == http2->settings_ack || record.length == http2->window_update);
-    return record.first.packet > request.packet && !is_control;
+    return record.first.packet > request.packet && (http2 == nullptr || !http2->is_control(record));
   });
   return found == records.end() ? nullptr : &*found;
+}
+
+// The client's first record is the preface, not the request.
+void infer_http2_exchange(Facts& facts, const Http2Sizes& sizes, Records rest, Records server) {
+  const auto request =
+      std::ranges::find_if(rest.subspan(1), [&](const SealedRecord& record) { return !sizes.is_control(record); });
+  if (request != rest.end()) {
+    set_exchange(facts, request->first, first_after(server, request->first, &sizes));
+  }
 }
 
 // `rest` and `server`: the records behind each side's Finished. `early`: the first record of accepted early data, or null.
@@ -111,11 +147,14 @@ void infer_exchange(Facts& facts, const Sizes& sizes, Records rest, Records serv
     set_exchange(facts, early->first, first_after(server, early->first, nullptr));
     return;
   }
+  while (!rest.empty() && rest.front().length == sizes.key_update) {
+    rest = rest.subspan(1);  // no request is so short
+  }
   if (rest.empty() || rest.front().length == sizes.alert) {
     return;
   }
-  // HTTP/2 shows itself by SETTINGS frames that are acknowledged; its first record is the preface, not the request.
-  const auto is_ack = [&sizes](const SealedRecord& record) { return record.length == sizes.settings_ack; };
+  // HTTP/2 shows itself by SETTINGS frames that are acknowledged.
+  const auto is_ack = [&sizes](const SealedRecord& record) { return record.length == sizes.http2.settings_ack; };
   const bool is_http2 =
       facts.offers_http2 && (std::ranges::any_of(rest.first(std::min<std::size_t>(4, rest.size())), is_ack) ||
                              std::ranges::any_of(server.first(std::min<std::size_t>(4, server.size())), is_ack));
@@ -123,12 +162,7 @@ void infer_exchange(Facts& facts, const Sizes& sizes, Records rest, Records serv
     set_exchange(facts, rest.front().first, first_after(server, rest.front().first, nullptr));
     return;
   }
-  const auto request = std::ranges::find_if(rest.subspan(1), [&](const SealedRecord& record) {
-    return record.length != sizes.settings_ack && record.length != sizes.window_update;
-  });
-  if (request != rest.end()) {
-    set_exchange(facts, request->first, first_after(server, request->first, &sizes));
-  }
+  infer_http2_exchange(facts, sizes.http2, rest, server);
 }
 
 bool infer_tls13(Facts& facts) {
@@ -187,11 +221,14 @@ bool infer_application_data(Facts& facts) {
   return true;
 }
 
-// TLS 1.2 shows content types: the first application data of each side after the handshake are request and response.
+// TLS 1.2 shows content types, and HTTP/2 in its ServerHello: the first application data of each side after the handshake are
+// request and response.
 bool infer_tls12(Facts& facts) {
   const Records client = facts.sealed[0];
   facts.boundary = Boundary::inferred;
-  if (!client.empty()) {
+  if (!client.empty() && facts.connection.alpn == "h2") {
+    infer_http2_exchange(facts, tls12_http2_sizes(facts.connection.cipher_suite), client, facts.sealed[1]);
+  } else if (!client.empty()) {
     set_exchange(facts, client.front().first, first_after(facts.sealed[1], client.front().first, nullptr));
   }
   return true;

@@ -111,7 +111,9 @@ Outcome judge_outcome(const Facts& facts, const Exchange* exchange) {
     return Outcome::tls_alert;
   }
   const bool answered_request = exchange != nullptr && exchange->response.present();
-  if (facts.reset.present() && !answered_request && !looks_complete_without_keys(facts)) {
+  // Where nothing could be read or inferred, both may have had their say before the reset.
+  const bool may_be_complete = looks_complete_without_keys(facts) && facts.boundary != Boundary::inferred;
+  if (facts.reset.present() && !answered_request && !may_be_complete) {
     return Outcome::reset;
   }
   if (!facts.client_finished.present() && !looks_complete_without_keys(facts)) {

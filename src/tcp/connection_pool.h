@@ -27,8 +27,10 @@ struct Connection {
   std::array<Stream, 2> streams;
   Rounds rounds;
   Stamp last;
-  Nanos active_since_ns = 0;   // not silent later than this
-  ConnectionId older = no_id;  // for a list by activity
+  Stamp doubtful_reset;          // a RST that a receiver would not obey, if nothing is missing
+  Side doubtful_side = Side::a;  // who sent it
+  Nanos active_since_ns = 0;     // not silent later than this
+  ConnectionId older = no_id;    // for a list by activity
   ConnectionId newer = no_id;
 
   [[nodiscard]] bool half_open() const { return !(spoke[0] && spoke[1]); }

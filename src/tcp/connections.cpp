@@ -323,6 +323,11 @@ void Connections::take_reset(ConnectionId id, Side side, const Segment& segment,
   if (!acceptable) {
     return;  // injected (RFC 9293 section 3.10.7.3, RFC 5961)
   }
+  if (!to_syn && !stream.resets(segment.sequence)) {
+    connection.doubtful_reset = stamp;
+    connection.doubtful_side = side;
+    return;  // what comes after it tells, or that nothing does: close()
+  }
   // What the receiver acknowledged had arrived before the reset.
   release(id, Side::a, true, stamp);
   release(id, Side::b, true, stamp);
@@ -355,6 +360,13 @@ void Connections::push_pieces(ConnectionId id, Side side) {
 
 void Connections::close(ConnectionId id, CloseReason reason, Stamp stamp) {
   Connection& connection = pool_[id];
+  if (connection.doubtful_reset.present() && connection.doubtful_reset.packet == connection.last.packet &&
+      reason != CloseReason::finished && reason != CloseReason::reset) {
+    release(id, Side::a, true, stamp);
+    release(id, Side::b, true, stamp);
+    push(EventKind::reset, id, connection.doubtful_side, connection.doubtful_reset);
+    reason = CloseReason::reset;
+  }
   if (reason != CloseReason::reset) {
     release(id, Side::a, false, stamp);
     release(id, Side::b, false, stamp);

@@ -13,6 +13,16 @@ bool Stream::plausible(std::uint32_t sequence) const {
   return distance >= -1 && distance < window;
 }
 
+bool Stream::resets(std::uint32_t sequence) const {
+  if (!has_base_) {
+    return true;
+  }
+  const std::int64_t offset = offset_of(sequence);
+  constexpr std::int64_t fin = 1;  // has a number of its own
+  return offset + fin >= static_cast<std::int64_t>(std::min(acknowledged_, next_)) &&
+         offset <= static_cast<std::int64_t>(reached()) + fin;
+}
+
 // Behind the last byte that was seen, in order or not.
 std::uint64_t Stream::reached() const {
   return holds() ? waiting_->held.rbegin()->first + waiting_->held.rbegin()->second.length : next_;

@@ -78,6 +78,9 @@ class Stream {
 
   // True where a RST with this sequence number can belong to the stream.
   [[nodiscard]] bool plausible(std::uint32_t sequence) const;
+  // Of a plausible RST: true where it is the next byte for the sender or the receiver as captured, as a receiver demands (RFC 5961
+  // section 3.2). Else it is forged, or comes behind bytes that the capture lacks.
+  [[nodiscard]] bool resets(std::uint32_t sequence) const;
 
   [[nodiscard]] bool finished() const { return fin_delivered_; }
   [[nodiscard]] std::uint64_t acknowledged() const { return acknowledged_; }

@@ -25,7 +25,7 @@ void Session::key(Role role, SecretKind kind, Epoch epoch) {
   direction.epoch = epoch;
   direction.failures = 0;
   direction.messages.reset();
-  if (epoch == Epoch::handshake && !secrets_->has(kind) && secrets_->has(application_secret(role))) {
+  if (epoch == Epoch::handshake && !secrets_->has(kind) && has_keys_) {
     // Records under the unknown key fail, and leave the sequence number alone, until the first under the application's.
     direction.skipped_handshake = true;
     direction.finished = true;
@@ -33,7 +33,8 @@ void Session::key(Role role, SecretKind kind, Epoch epoch) {
     return;
   }
   const std::span<const std::uint8_t> secret = secrets_->of(kind);
-  if (secret.empty() || !suite_) {
+  const bool is_half = epoch == Epoch::application && !has_keys_;  // one side's data says nothing of the other's
+  if (secret.empty() || !suite_ || is_half) {
     stop_opening(role);
     return;
   }
@@ -60,12 +61,20 @@ void Session::start_handshake_keys() {
     stop_opening(Role::server);
     return;
   }
+  has_keys_ = secrets_->has(SecretKind::client_traffic) && secrets_->has(SecretKind::server_traffic);
+  const bool opens_both = has_keys_ || (secrets_->has(SecretKind::client_handshake_traffic) &&
+                                        secrets_->has(SecretKind::server_handshake_traffic));
+  if (!opens_both) {
+    // Half a handshake is worse than none: what is all closed can be inferred.
+    stop_opening(Role::client);
+    stop_opening(Role::server);
+    return;
+  }
   TrafficSecrets secrets;
   for (std::size_t i = 0; i < secrets.size(); ++i) {
     secrets[i] = secrets_->of(traffic_secrets[i]);
   }
   derive_traffic_keys(suite_->digest, ossl::key_size(suite_->aead), secrets, traffic_keys_);
-  has_keys_ = secrets_->has(SecretKind::client_traffic) && secrets_->has(SecretKind::server_traffic);
   key(Role::server, SecretKind::server_handshake_traffic, Epoch::handshake);
   key(Role::client, SecretKind::client_handshake_traffic, Epoch::handshake);
 }

@@ -31,7 +31,8 @@ def main():
     parser.add_argument("--minimum-agreement", type=float, default=98.0, metavar="PERCENT")
     options = parser.parse_args()
     compared = equal = 0
-    for keys in sorted((options.source / "tests/golden/field").glob("*.keys")):
+    golden = options.source / "tests/golden"
+    for keys in sorted([*(golden / "field").glob("*.keys"), *(golden / "inference").glob("*.keys")]):
         capture = next(path for path in (keys.with_suffix(".pcap"), keys.with_suffix(".pcapng")) if path.exists())
         decrypted = rows(options.tlstrata, capture, keys)
         inferred = rows(options.tlstrata, capture, None)
@@ -45,6 +46,8 @@ def main():
             differences = [f"{name} {row[name] or 'absent'} inferred {other[name] or 'absent'}"
                            for name in COLUMNS if row[name] != other[name]]
             equal += not differences
+            if differences and keys.parent.name == "inference":
+                sys.exit(f"{capture.name}: {', '.join(differences)}")
             if differences:
                 print(f"{capture.name} {key[0]}: {', '.join(differences)}")
     share = 100 * equal / compared if compared else 0

@@ -162,6 +162,22 @@ TEST(Analyze, KeysInsideTheCaptureAreUsed) {
   }
 }
 
+TEST(Analyze, KeyLogsThatAreOfNoUseAreWarnedOf) {
+  const Scratch scratch;
+  const std::string capture = field_path("grp_X25519.pcap");
+  const auto warnings = [&](const std::string& key_log) { return analysed(input_of({capture}, {key_log})).warnings; };
+  EXPECT_TRUE(warnings(keys_path("grp_X25519.pcap")).empty());
+  const auto of_others = warnings(keys_path("loss5.pcap"));
+  ASSERT_EQ(of_others.size(), 1U);
+  EXPECT_TRUE(of_others[0].starts_with("none of the ")) << of_others[0];
+  const auto none = warnings(scratch.write_text("log", "# comment\nhello\n"));
+  ASSERT_EQ(none.size(), 1U);
+  EXPECT_TRUE(
+      none[0].ends_with("log: no secret in it, and 1 lines of something else; a key log is the text file that "
+                        "SSLKEYLOGFILE names"))
+      << none[0];
+}
+
 TEST(Analyze, KeysOfOtherConnectionsDoNotMatter) {
   const Input own = input_of({field_path("grp_X25519.pcap")}, {keys_path("grp_X25519.pcap")});
   Input all = own;

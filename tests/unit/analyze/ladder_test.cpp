@@ -64,6 +64,45 @@ TEST(Ladder, MarksWhereTheServerWaitedForAnAck) {
   EXPECT_EQ(next->time_ns, stall->time_ns + static_cast<Nanos>(stall->bytes)) << "the segment that ends it";
 }
 
+TEST(Ladder, EarlyDataStandsWithThePacketThatBroughtIt) {
+  const Input input = field("early_data_nginx");
+  const auto analysis = collect(input, {1, {}});
+  ASSERT_TRUE(analysis);
+  std::size_t early = 0;
+  for (const strata::Transaction& row : analysis->rows) {
+    const auto lines = draw_ladder(input, row);
+    ASSERT_TRUE(lines);
+    std::uint64_t newest = 0;
+    for (const LadderLine& line : *lines) {
+      if (line.kind == LadderLine::Kind::packet || line.kind == LadderLine::Kind::message) {
+        EXPECT_GE(line.packet, newest) << line.what;
+        newest = line.packet;
+      }
+      early += static_cast<std::size_t>(line.what == "early application data");
+    }
+    if (row.connection.early_data) {
+      EXPECT_TRUE(std::ranges::any_of(*lines, [](const LadderLine& line) {
+        return line.kind == LadderLine::Kind::boundary && line.what == "app_response";
+      }));
+    }
+  }
+  EXPECT_GT(early, 0U);
+}
+
+TEST(Ladder, NotTlsStandsWithItsPacket) {
+  Input input = field("plain_http_on_tls_port");
+  input.key_logs.clear();
+  const auto analysis = collect(input, {1, {}});
+  ASSERT_TRUE(analysis);
+  const auto lines = draw_ladder(input, analysis->rows.front());
+  ASSERT_TRUE(lines);
+  const auto found =
+      std::ranges::find(*lines, std::string("no TLS from here on"), [](const LadderLine& line) { return line.what; });
+  ASSERT_NE(found, lines->end());
+  EXPECT_EQ(found->packet, std::prev(found)->packet);
+  EXPECT_EQ(found->time_ns, std::prev(found)->time_ns);
+}
+
 TEST(Ladder, ShowsARetryAndWhatEachSideOffered) {
   const Input input = field("hrr_x25519_to_mlkem1024");
   const auto analysis = collect(input, {1, {}});

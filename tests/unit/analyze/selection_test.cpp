@@ -30,6 +30,7 @@ TEST(Selection, ServersByAddressPortBothOrName) {
   EXPECT_TRUE(wants("192.0.2.1:443", "192.0.2.1:443"));
   EXPECT_TRUE(wants("192.0.2.1:443", ":443"));
   EXPECT_TRUE(wants("192.0.2.1:443", "shop.example"));
+  EXPECT_TRUE(wants("192.0.2.1:443", "Shop.EXAMPLE"));
   EXPECT_TRUE(wants("[2001:db8::1]:443", "2001:db8::1"));
   EXPECT_FALSE(wants("192.0.2.1:443", ":44"));
   EXPECT_FALSE(wants("192.0.2.1:443", "192.0.2.11"));

@@ -56,6 +56,35 @@ TEST(TrackerKeys, HandshakeSecretsAloneLeaveTheRequestToInference) {
   EXPECT_EQ(name(only_row(talk, keys_without(silent, {"CLIENT_TRAFFIC", "SERVER_TRAFFIC"})).outcome), "no_request");
 }
 
+TEST(TrackerKeys, SecretsOfOneSideAreAsNone) {
+  Handshake peer;
+  const std::vector<Frame> frames = whole(peer).frames();
+  const Transaction none = only_row(frames, tls::KeyLog{});
+  for (const auto& lost : {keys_without(peer, {"CLIENT_"}), keys_without(peer, {"SERVER_"})}) {
+    const Transaction row = only_row(frames, lost);
+    EXPECT_EQ(name(row.outcome), "complete");
+    EXPECT_EQ(row.boundary, Boundary::inferred);
+    EXPECT_EQ(row.layers, none.layers);
+  }
+  const Transaction row = only_row(frames, keys_without(peer, {"CLIENT_TRAFFIC"}));
+  EXPECT_EQ(name(row.outcome), "complete");
+  EXPECT_EQ(row.boundary, Boundary::inferred) << "the response alone says nothing";
+  EXPECT_EQ(row.layers, none.layers);
+}
+
+TEST(TrackerKeys, AResetBeforeTheResponseIsOneWithoutKeysToo) {
+  Handshake peer;
+  Conversation talk;
+  talk.open().client(peer.client_hello()).server(peer.server_flight()).client(peer.client_finished());
+  talk.server(peer.server.seal_message(tls::HandshakeType::new_session_ticket, pattern(180)));
+  talk.server(peer.server.seal_message(tls::HandshakeType::new_session_ticket, pattern(180)));
+  talk.client(peer.client.data(get)).reset(false);
+  EXPECT_EQ(name(only_row(talk, key_log_of(peer.key_log())).outcome), "reset");
+  const Transaction row = only_row(talk, tls::KeyLog{});
+  EXPECT_EQ(row.boundary, Boundary::inferred);
+  EXPECT_EQ(name(row.outcome), "reset");
+}
+
 TEST(TrackerKeys, WithoutKeysTheBoundariesAreInferredFromSizes) {
   for (const unsigned suite : {0x1301U, 0x1302U, 0x1303U, 0x1304U, 0x1305U}) {
     Handshake peer(static_cast<std::uint16_t>(suite));

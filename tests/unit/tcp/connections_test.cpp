@@ -138,6 +138,34 @@ TEST(Connections, ResetsOutsideTheWindowAreInjected) {
   EXPECT_EQ(talk.feed(talk.server(0, "world")), Lines{"data b 0 'world'"});
 }
 
+TEST(Connections, AResetThatAReceiverWouldNotObeyEndsNothingThatGoesOn) {
+  for (const std::uint32_t ahead : {100U, 60'000U, 203'436'778U}) {
+    Talk talk;
+    talk.shake_hands();
+    talk.feed(talk.client(0, "hello"));
+    EXPECT_EQ(talk.feed(talk.client(5 + ahead, "", flag::rst)), Lines{});
+    EXPECT_EQ(talk.feed(talk.server(0, "world")), Lines{"data b 0 'world'"}) << ahead;
+    EXPECT_EQ(talk.feed(talk.client(5, "!")), Lines{"data a 5 '!'"});
+    EXPECT_EQ(talk.finish(), Lines{"closed capture_ended"});
+  }
+}
+
+TEST(Connections, AResetBehindMissingBytesCountsWhereNothingFollows) {
+  Talk talk;
+  talk.shake_hands();
+  talk.feed(talk.client(0, "hello"));
+  EXPECT_EQ(talk.feed(talk.client(2'000, "", flag::rst)), Lines{});
+  EXPECT_EQ(talk.finish(), (Lines{"reset a", "closed reset"}));
+  EXPECT_EQ(talk.connections.counts().late, 0U);
+
+  Talk again;
+  again.shake_hands();
+  again.feed(again.client(2'000, "", flag::rst));
+  TcpFields next = again.syn();
+  next.sequence += 50'000;
+  EXPECT_EQ(again.feed(next), (Lines{"reset a", "closed reset", "opened a", "syn a"}));
+}
+
 TEST(Connections, ARefusedSyn) {
   Talk talk;
   talk.feed(talk.syn());
