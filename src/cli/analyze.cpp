@@ -113,7 +113,12 @@ Checked<std::optional<report::Manifest>> manifest_of(const AnalyzeArguments& arg
     return std::unexpected(Complaint{"--show, --filter and --follow are for captures", arguments.captures.front(),
                                      "name one of the folder's captures/*.pcapng", ExitCode::usage});
   }
-  auto read = report::read_manifest(std::filesystem::path(arguments.captures.front()) / "manifest.json");
+  const std::filesystem::path manifest = std::filesystem::path(arguments.captures.front()) / "manifest.json";
+  if (!std::filesystem::exists(manifest, ignored)) {
+    return std::unexpected(Complaint{"a folder, but no result folder of `tlstrata lab`: it has no manifest.json",
+                                     arguments.captures.front(), "name the captures in it", ExitCode::usage});
+  }
+  auto read = report::read_manifest(manifest);
   if (!read) {
     return std::unexpected(read.error());
   }

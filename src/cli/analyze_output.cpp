@@ -166,6 +166,9 @@ void print_analysis(const analyze::Counts& counts, const report::Summary& summar
   fmt::print("{}", report::terminal_table(summary, {.colours = colours, .columns = 100}));
   fmt::print("\n{} transactions on {} connections: {}\n", counts.rows(), counts.connections,
              report::describe_outcomes(counts.outcomes));
+  if (counts.not_selected != 0) {
+    fmt::print("{} more on connections that --server, --since or --until left out\n", counts.not_selected);
+  }
   const tcp::PacketCounts& packets = counts.packets;
   fmt::print("{} packets: {} TCP", counts.file.packets, packets.tcp);
   const std::initializer_list<std::pair<const char*, std::uint64_t>> others{

@@ -35,7 +35,9 @@ void add_analysis_options(CLI::App& command, AnalyzeArguments& arguments) {
       ->type_name("TIME");
   command.add_option("--until", arguments.until, "Only connections that start before TIME")->type_name("TIME");
   command.add_option("--by", arguments.by, "Group the table by group, cipher, server, sni, alpn, hrr, resumed, ...")
-      ->type_name("KEYS");
+      ->type_name("KEYS")
+      ->multi_option_policy(CLI::MultiOptionPolicy::Join)
+      ->delimiter(',');
 }
 
 Checked<analyze::Selection> selection_of(const AnalyzeArguments& arguments) {

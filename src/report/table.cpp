@@ -60,12 +60,16 @@ class Printer {
 
   [[nodiscard]] Line measure_line(const Family& family, std::size_t measure) const {
     double largest = 0;
+    double smallest = 0;  // but nothing
     for (const std::size_t c : family.cells) {
       if (const ClassSummary* main = summary_.cells[c].main(); main != nullptr && main->measures[measure].n > 0) {
-        largest = std::max(largest, main->measures[measure].p50.value);
+        const double median = main->measures[measure].p50.value;
+        largest = std::max(largest, median);
+        smallest = median > 0 && (smallest == 0 || median < smallest) ? median : smallest;
       }
     }
-    const Scale scale = scale_for(largest);
+    constexpr double far_apart = 100;  // in the larger one's unit the smaller one would have no digits left
+    const Scale scale = scale_for(smallest > 0 && largest > far_apart * smallest ? smallest : largest);
     Line line{std::string(measure_name(measure)), std::string(unit_name(scale.unit)), {}};
     for (const std::size_t c : family.cells) {
       const CellSummary& cell = summary_.cells[c];

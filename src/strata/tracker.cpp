@@ -468,7 +468,8 @@ void Tracker::close(tcp::CloseReason reason) {
     orient(Role::client, tcp::Side::a);
   }
   set_counts();
-  if (!session_.has_keys()) {
+  // Keys that opened nothing are as none: they are wrong, or TLS 1.2's, which change where it negotiates anew.
+  if (!session_.has_keys() || facts_.boundary != Boundary::decrypted) {
     infer_boundaries(facts_);
   }
   // A response whose request was lost in a hole is no transaction that can be timed; the hole is told by the outcome.

@@ -72,6 +72,17 @@ TEST(TrackerKeys, SecretsOfOneSideAreAsNone) {
   EXPECT_EQ(row.layers, none.layers);
 }
 
+TEST(TrackerKeys, WrongSecretsAreAsNone) {
+  Handshake peer;
+  const std::vector<Frame> frames = whole(peer).frames();
+  Handshake stranger(0x1301, 0x55);
+  stranger.hello.random = peer.hello.random;
+  const Transaction row = only_row(frames, key_log_of(stranger.key_log()));
+  EXPECT_EQ(name(row.outcome), "complete");
+  EXPECT_EQ(row.boundary, Boundary::inferred);
+  EXPECT_EQ(row.layers, only_row(frames, tls::KeyLog{}).layers);
+}
+
 TEST(TrackerKeys, AResetBeforeTheResponseIsOneWithoutKeysToo) {
   Handshake peer;
   Conversation talk;
