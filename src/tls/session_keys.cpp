@@ -64,8 +64,10 @@ void Session::start_handshake_keys() {
   has_keys_ = secrets_->has(SecretKind::client_traffic) && secrets_->has(SecretKind::server_traffic);
   const bool opens_both = has_keys_ || (secrets_->has(SecretKind::client_handshake_traffic) &&
                                         secrets_->has(SecretKind::server_handshake_traffic));
-  if (!opens_both) {
-    // Half a handshake is worse than none: what is all closed can be inferred.
+  const bool came_to_data = secrets_->has(SecretKind::client_traffic) || secrets_->has(SecretKind::server_traffic);
+  if (!opens_both && came_to_data) {
+    // One side of a connection is worse than none: what is all closed can be inferred. Of a handshake that failed, which was
+    // logged up to there, it tells what it can.
     stop_opening(Role::client);
     stop_opening(Role::server);
     return;

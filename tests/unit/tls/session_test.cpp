@@ -338,6 +338,15 @@ TEST(Session, WrongKeysAreGivenUp) {
   EXPECT_EQ(runner.count(Role::server, Item::Kind::opaque), 101U);
 }
 
+TEST(Session, OfAHandshakeThatFailedOneSidesSecretTells) {
+  Handshake peer;
+  const KeyLog keys = key_log_of(key_log_line(SecretKind::server_handshake_traffic, peer.hello.random,
+                                              peer.secret(SecretKind::server_handshake_traffic)));
+  SessionRunner runner(keys);
+  runner.client(peer.client_hello()).server(peer.server_flight());
+  EXPECT_TRUE(runner.session.encrypted_extensions());
+}
+
 TEST(Session, SecretsOfOneSideOpenNothing) {
   Handshake peer;
   std::string log;
