@@ -9,8 +9,8 @@
 // Errors:    open(): Complaint where an input can't be opened or is no capture. Damage inside a capture is a warning: what
 //            stands before it is analysed.
 // Threads:   `threads` workers; the result is the same for any number, unless bytes wait for holes beyond what Limits of
-//            tcp::Connections, which are a worker's, allow. Inputs that can't be read
-//            twice (standard input, pipes) are read by one, since their secrets come while the packets do.
+//            tcp::Connections, which are a worker's, allow. Inputs that can't be read twice (standard input, pipes) are
+//            read by one, since their secrets come while the packets do.
 // Memory:    follows the connections that are open, and those that wait for an older one; not the input's size.
 #pragma once
 

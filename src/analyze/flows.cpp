@@ -11,8 +11,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "analyze/packet_source.h"
-#include "capture/filter.h"
+#include "analyze/reader.h"
 #include "tcp/connections.h"
 #include "tcp/flow_table.h"
 #include "tcp/frame.h"
@@ -158,28 +157,18 @@ class Crossings {
 }  // namespace
 
 Checked<FileFlows> scan_flows(const std::string& path, const std::string& filter) {
-  auto source = PacketSource::open({.captures = {path}, .key_logs = {}, .filter = {}}, nullptr);
-  if (!source) {
-    return std::unexpected(source.error());
-  }
-  std::optional<capture::Filter> wanted;
-  if (!filter.empty()) {
-    auto compiled = capture::Filter::compile(filter);
-    if (!compiled) {
-      return std::unexpected(compiled.error());
-    }
-    wanted = std::move(*compiled);
+  auto reader = Reader::open({.captures = {path}, .key_logs = {}, .filter = filter}, nullptr);
+  if (!reader) {
+    return std::unexpected(reader.error());
   }
   Scan scan;
   FileFlows result;
   Nanos latest_ns = 0;
-  while (const capture::Packet* const packet = source->next()) {
+  while (const capture::Packet* const packet = reader->next()) {
     latest_ns = std::max(latest_ns, packet->time_ns);
-    if (!wanted || wanted->matches(*packet)) {
-      result.end_ns = std::max(result.end_ns, packet->time_ns);
-      scan.feed(*packet, latest_ns);
-    }
+    scan.feed(*packet, latest_ns);
   }
+  result.end_ns = latest_ns;
   result.flows = scan.take();
   return result;
 }

@@ -1,7 +1,8 @@
 // The key logs and embedded secrets of an input, read ahead of its packets where that can be done.
 //
 // In:        paths of captures and key logs.
-// Out:       warnings of key logs without a secret; the keys, the embedded ones too where the captures open twice (else they come while the packets do).
+// Out:       the keys, the embedded ones too where the captures open twice (else they come while the packets do); warnings of
+//            key logs without a secret.
 // Ownership: owns the keys.
 // Errors:    a Complaint where a key log can't be read, a capture can't be opened or is none.
 #pragma once

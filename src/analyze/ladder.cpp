@@ -6,9 +6,8 @@
 #include <utility>
 
 #include "analyze/inputs.h"
-#include "analyze/packet_source.h"
+#include "analyze/reader.h"
 #include "base/iana.h"
-#include "capture/filter.h"
 #include "tcp/address.h"
 #include "tcp/connections.h"
 #include "tcp/frame.h"
@@ -412,28 +411,18 @@ Checked<std::vector<std::optional<std::vector<LadderLine>>>> draw_ladders(
     return std::unexpected(Complaint{"a connection can't be drawn from an input that is read once",
                                      input.captures.front(), "store the capture in a file"});
   }
-  auto source = PacketSource::open(input, nullptr);
-  if (!source) {
-    return std::unexpected(source.error());
-  }
-  std::optional<capture::Filter> filter;
-  if (!input.filter.empty()) {
-    auto compiled = capture::Filter::compile(input.filter);
-    if (!compiled) {
-      return std::unexpected(compiled.error());
-    }
-    filter = std::move(*compiled);
+  auto reader = Reader::open(input, nullptr);
+  if (!reader) {
+    return std::unexpected(reader.error());
   }
   Search search(inputs->keys, rows);
   while (!search.done()) {
-    const auto packet = source->next();
-    if (!packet) {
+    const auto* const packet = reader->next();
+    if (packet == nullptr) {
       search.finish();
       break;
     }
-    if (!filter || filter->matches(*packet)) {
-      search.feed(*packet);
-    }
+    search.feed(*packet);
   }
   auto ladders = search.take();
   for (std::size_t i = 0; i < ladders.size(); ++i) {

@@ -4,16 +4,11 @@
 #include <charconv>
 #include <chrono>
 
+#include "base/ascii.h"
 #include "tcp/address.h"
 
 namespace tlstrata::analyze {
 namespace {
-
-// Host names know no case (RFC 4343).
-bool is_same_name(std::string_view one, std::string_view other) {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
-  return std::ranges::equal(one, other, {}, lower, lower);
-}
 
 bool is_server(const strata::Connection& connection, const std::string& wanted) {
   const std::string endpoint = tcp::to_string(connection.server);
@@ -22,7 +17,7 @@ bool is_server(const strata::Connection& connection, const std::string& wanted) 
   if (address.starts_with('[')) {
     address = address.substr(1, address.size() - 2);
   }
-  return wanted == endpoint || wanted == port || wanted == address || is_same_name(wanted, connection.server_name);
+  return wanted == endpoint || wanted == port || wanted == address || same_name(wanted, connection.server_name);
 }
 
 // Up to nine digits behind the point, as nanoseconds.

@@ -6,6 +6,8 @@
 #include <array>
 #include <charconv>
 
+#include "base/ascii.h"
+
 namespace tlstrata {
 namespace {
 
@@ -120,13 +122,6 @@ constexpr std::array alerts{
     Alert{120, "no_application_protocol"},
     Alert{121, "ech_required"},
 };
-
-constexpr char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-bool same_name(std::string_view a, std::string_view b) {
-  return std::ranges::equal(a, b, {}, lower, lower);
-}
 
 std::optional<std::uint16_t> parse_code_point(std::string_view text) {
   const bool hexadecimal = text.starts_with("0x") || text.starts_with("0X");

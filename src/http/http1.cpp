@@ -4,6 +4,8 @@
 #include <charconv>
 #include <utility>
 
+#include "base/ascii.h"
+
 namespace tlstrata::http {
 namespace {
 
@@ -11,13 +13,6 @@ using tls::Role;
 
 constexpr std::size_t longest_line = 16384;
 constexpr std::size_t longest_method = 64;
-
-bool equals_ignoring_case(std::string_view a, std::string_view b) {
-  return std::ranges::equal(a, b, [](char x, char y) {
-    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-    return lower(x) == lower(y);
-  });
-}
 
 std::string_view trim(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) {
@@ -245,15 +240,14 @@ void Http1::header_line(Direction& direction, std::string_view line) {
   }
   const std::string_view name = line.substr(0, colon);
   const std::string_view value = trim(line.substr(colon + 1));
-  if (equals_ignoring_case(name, "Content-Length")) {
+  if (same_name(name, "Content-Length")) {
     if (const auto length = parse_number(value, 10)) {
       direction.content_length = length;
     }
-  } else if (equals_ignoring_case(name, "Transfer-Encoding")) {
+  } else if (same_name(name, "Transfer-Encoding")) {
     // Chunked comes last where it is used.
     const std::size_t comma = value.rfind(',');
-    direction.chunked =
-        equals_ignoring_case(trim(comma == std::string_view::npos ? value : value.substr(comma + 1)), "chunked");
+    direction.chunked = same_name(trim(comma == std::string_view::npos ? value : value.substr(comma + 1)), "chunked");
   }
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/ascii.h"
+
 namespace tlstrata::load {
 namespace {
 
@@ -10,12 +12,6 @@ std::unexpected<Error> malformed(const char* what) {
   return std::unexpected(Error{ErrorCode::malformed, what});
 }
 
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-bool same(std::string_view a, std::string_view b) {
-  return std::ranges::equal(a, b, {}, lower, lower);
-}
 std::string_view trimmed(std::string_view text) {
   const auto first = text.find_first_not_of(" \t");
   return first == std::string_view::npos ? std::string_view()
@@ -149,18 +145,18 @@ Result<void> ResponseReader::read_field(std::string_view line) {
   }
   const std::string_view name = line.substr(0, colon);
   const std::string_view value = trimmed(line.substr(colon + 1));
-  if (same(name, "content-length")) {
+  if (same_name(name, "content-length")) {
     std::uint64_t length = 0;
     if (!parse_number(value, 10, length) || (has_length_ && length != left_)) {
       return malformed("Content-Length");
     }
     has_length_ = true;
     left_ = length;
-  } else if (same(name, "connection")) {
-    closes_ = closes_ || same(value, "close");
-  } else if (same(name, "transfer-encoding")) {
+  } else if (same_name(name, "connection")) {
+    closes_ = closes_ || same_name(value, "close");
+  } else if (same_name(name, "transfer-encoding")) {
     // The last coding decides about framing; any other than chunked ends with the connection.
-    chunked_ = same(trimmed(value.substr(value.rfind(',') + 1)), "chunked");
+    chunked_ = same_name(trimmed(value.substr(value.rfind(',') + 1)), "chunked");
     if (!chunked_) {
       return malformed("Transfer-Encoding");
     }

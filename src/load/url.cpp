@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/ascii.h"
 #include "io/address.h"
 
 namespace tlstrata::load {
@@ -16,10 +17,6 @@ bool is_target_character(char c) {
   return c > ' ' && c < '\x7f';
 }
 
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
 }  // namespace
 
 Checked<Url> parse_url(std::string_view text) {
@@ -27,7 +24,7 @@ Checked<Url> parse_url(std::string_view text) {
     return std::unexpected(Complaint{what, std::string(text), remedy, ExitCode::usage});
   };
   constexpr std::string_view scheme = "https://";
-  if (text.size() < scheme.size() || !std::ranges::equal(text.substr(0, scheme.size()), scheme, {}, lower)) {
+  if (!same_name(text.substr(0, scheme.size()), scheme)) {
     return wrong("not an https URL");
   }
   std::string_view rest = text.substr(scheme.size());

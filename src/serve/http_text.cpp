@@ -3,23 +3,12 @@
 #include <algorithm>
 
 namespace tlstrata::serve {
-namespace {
-
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
-}  // namespace
 
 bool is_token(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
            std::string_view("!#$%&'*+-.^_`|~").contains(c);
   });
-}
-
-bool same(std::string_view a, std::string_view b) {
-  return std::ranges::equal(a, b, {}, lower, lower);
 }
 
 std::string_view trimmed(std::string_view text) {

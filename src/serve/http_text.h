@@ -12,9 +12,6 @@ namespace tlstrata::serve {
 
 bool is_token(std::string_view text);
 
-// Without regard to case.
-bool same(std::string_view a, std::string_view b);
-
 // Without blanks and tabs at both ends.
 std::string_view trimmed(std::string_view text);
 

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/ascii.h"
 #include "serve/http_text.h"
 #include "serve/response_head.h"
 
@@ -27,7 +28,7 @@ std::string_view target_of(std::string_view head) {
 bool has_field(std::string_view fields, std::string_view name) {
   while (!fields.empty()) {
     const std::string_view line = take_line(fields);
-    if (same(line.substr(0, line.find(':')), name)) {
+    if (same_name(line.substr(0, line.find(':')), name)) {
       return true;
     }
   }

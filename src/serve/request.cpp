@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/ascii.h"
 #include "base/units.h"
 #include "serve/http_text.h"
 
@@ -25,8 +26,8 @@ bool read_connection(std::string_view value, Fields& fields) {
   while (!value.empty()) {
     const auto comma = value.find(',');
     const std::string_view option = trimmed(value.substr(0, comma));
-    fields.close = fields.close || same(option, "close");
-    fields.keep_alive = fields.keep_alive || same(option, "keep-alive");
+    fields.close = fields.close || same_name(option, "close");
+    fields.keep_alive = fields.keep_alive || same_name(option, "keep-alive");
     value.remove_prefix(comma == std::string_view::npos ? value.size() : comma + 1);
   }
   return true;
@@ -55,18 +56,18 @@ bool read_field(std::string_view line, Fields& fields) {
   if (std::ranges::any_of(value, [](char c) { return c == '\r' || c == '\0'; })) {
     return false;
   }
-  if (same(name, "host")) {
+  if (same_name(name, "host")) {
     const bool is_first = !fields.has_host;
     fields.has_host = true;
     return is_first;
   }
-  if (same(name, "connection")) {
+  if (same_name(name, "connection")) {
     return read_connection(value, fields);
   }
-  if (same(name, "content-length")) {
+  if (same_name(name, "content-length")) {
     return read_length(value, fields);
   }
-  fields.chunked = fields.chunked || same(name, "transfer-encoding");
+  fields.chunked = fields.chunked || same_name(name, "transfer-encoding");
   return true;
 }
 

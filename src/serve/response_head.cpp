@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/ascii.h"
 #include "serve/http_text.h"
 #include "serve/request.h"
 
@@ -26,25 +27,25 @@ bool read_field(std::string_view line, ResponseHead& head) {
   }
   const std::string_view name = line.substr(0, colon);
   const std::string_view value = trimmed(line.substr(colon + 1));
-  if (same(name, "content-length")) {
+  if (same_name(name, "content-length")) {
     const auto length = number_of<std::uint64_t>(value);
     const bool agrees = length && (!head.body_bytes || *head.body_bytes == *length);
     head.body_bytes = length;
     return agrees;
   }
-  if (same(name, "connection")) {
-    head.keep_alive = same(value, "keep-alive") || (head.keep_alive && !same(value, "close"));
+  if (same_name(name, "connection")) {
+    head.keep_alive = same_name(value, "keep-alive") || (head.keep_alive && !same_name(value, "close"));
   }
-  return !same(name, "transfer-encoding");
+  return !same_name(name, "transfer-encoding");
 }
 
 bool is_of_connection(std::string_view name) {
   constexpr std::string_view names[] = {"connection", "keep-alive", "proxy-connection", "te", "trailer", "upgrade"};
-  return std::ranges::any_of(names, [name](std::string_view other) { return same(name, other); });
+  return std::ranges::any_of(names, [name](std::string_view other) { return same_name(name, other); });
 }
 
 bool is_of_body(std::string_view name) {
-  return same(name, "content-length") || same(name, "transfer-encoding") || same(name, "expect");
+  return same_name(name, "content-length") || same_name(name, "transfer-encoding") || same_name(name, "expect");
 }
 
 }  // namespace

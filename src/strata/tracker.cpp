@@ -468,7 +468,7 @@ void Tracker::close(tcp::CloseReason reason) {
     orient(Role::client, tcp::Side::a);
   }
   set_counts();
-  // Keys that opened nothing are as none: they are wrong, or TLS 1.2's, which change where it negotiates anew.
+  // Keys that opened nothing are as none: they are wrong.
   if (!session_.has_keys() || facts_.boundary != Boundary::decrypted) {
     infer_boundaries(facts_);
   }

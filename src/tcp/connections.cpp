@@ -328,11 +328,15 @@ void Connections::take_reset(ConnectionId id, Side side, const Segment& segment,
     connection.doubtful_side = side;
     return;  // what comes after it tells, or that nothing does: close()
   }
-  // What the receiver acknowledged had arrived before the reset.
-  release(id, Side::a, true, stamp);
-  release(id, Side::b, true, stamp);
-  push(EventKind::reset, id, side, stamp);
+  tell_reset(id, side, stamp, stamp);
   close(id, CloseReason::reset, stamp);
+}
+
+// What the receiver acknowledged had arrived before the reset.
+void Connections::tell_reset(ConnectionId id, Side side, Stamp reset, Stamp now) {
+  release(id, Side::a, true, now);
+  release(id, Side::b, true, now);
+  push(EventKind::reset, id, side, reset);
 }
 
 void Connections::release(ConnectionId id, Side side, bool only_acknowledged, Stamp stamp) {
@@ -362,9 +366,7 @@ void Connections::close(ConnectionId id, CloseReason reason, Stamp stamp) {
   Connection& connection = pool_[id];
   if (connection.doubtful_reset.present() && connection.doubtful_reset.packet == connection.last.packet &&
       reason != CloseReason::finished && reason != CloseReason::reset) {
-    release(id, Side::a, true, stamp);
-    release(id, Side::b, true, stamp);
-    push(EventKind::reset, id, connection.doubtful_side, connection.doubtful_reset);
+    tell_reset(id, connection.doubtful_side, connection.doubtful_reset, stamp);
     reason = CloseReason::reset;
   }
   if (reason != CloseReason::reset) {

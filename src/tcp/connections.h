@@ -95,6 +95,7 @@ class Connections {
   void take_bytes(ConnectionId id, Side side, std::uint32_t sequence, const Segment& segment, Stamp stamp);
   void take_syn(ConnectionId id, Side side, const Segment& segment, Stamp stamp);
   void take_reset(ConnectionId id, Side side, const Segment& segment, Stamp stamp);
+  void tell_reset(ConnectionId id, Side side, Stamp reset, Stamp now);
   void note_activity(ConnectionId id, Side side);
   void close(ConnectionId id, CloseReason reason, Stamp stamp);
   bool close_next();

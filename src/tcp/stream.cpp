@@ -20,7 +20,7 @@ bool Stream::resets(std::uint32_t sequence) const {
   const std::int64_t offset = offset_of(sequence);
   constexpr std::int64_t fin = 1;  // has a number of its own
   return offset + fin >= static_cast<std::int64_t>(std::min(acknowledged_, next_)) &&
-         offset <= static_cast<std::int64_t>(reached()) + fin;
+         offset <= static_cast<std::int64_t>(std::max(acknowledged_, reached())) + fin;
 }
 
 // Behind the last byte that was seen, in order or not.

@@ -150,6 +150,17 @@ TEST(Connections, AResetThatAReceiverWouldNotObeyEndsNothingThatGoesOn) {
   }
 }
 
+TEST(Connections, AResetBehindMissingBytesThatWereAcknowledgedIsObeyed) {
+  Talk talk;
+  talk.shake_hands();
+  TcpFields acknowledgment = talk.server(0, "");
+  acknowledgment.acknowledgment = client_isn + 1 + 2'000;
+  talk.feed(acknowledgment);
+  const Lines lines = talk.feed(talk.client(2'000, "", flag::rst));
+  ASSERT_FALSE(lines.empty());
+  EXPECT_EQ(lines.back(), "closed reset");
+}
+
 TEST(Connections, AResetBehindMissingBytesCountsWhereNothingFollows) {
   Talk talk;
   talk.shake_hands();
